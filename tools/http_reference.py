@@ -229,7 +229,7 @@ def render(document: dict) -> str:
     for name, schema in schemas.items():
         if name.startswith(EVENT):
             lines += schema_lines(name.removeprefix(EVENT), schema)
-    lines += ["## Bodies", "", "Members without a mark are always there in answers.", ""]
+    lines += ["## Bodies", "", "Members without a mark are always present in answers.", ""]
     for name, schema in schemas.items():
         if not name.startswith(EVENT) and name not in HIDDEN:
             lines += schema_lines(name, schema)

@@ -26,11 +26,12 @@ std::string key_of(const RemoteAgent& agent, const Principal& who) {
   return key;
 }
 
-// In the note of a call: the agent's task. A note without it says that the message is being sent.
+// The member of a call's note that holds the agent's task. A note without it says that the message
+// is being sent.
 constexpr std::string_view kTaskId = "taskId";
 
-// Follows a task for one call, and cancels it if the call is given up. A call that is only cut off
-// by the end of the process leaves its task alone: the next process asks about it.
+// Follows the agent's task for one call, and cancels the task if the call is given up. If only the
+// end of the process cuts the call off, the task is left alone: the next process asks about it.
 class CallWatcher final : public TaskWatcher {
  public:
   CallWatcher(std::shared_ptr<Client> client, TaskGroup& cancelling, const ToolContext& context)
@@ -62,11 +63,11 @@ class CallWatcher final : public TaskWatcher {
     }
     if (!context_.notes) co_return Result<void>();
     auto kept = co_await context_.notes->keep({{kTaskId, std::move(task_id)}});
-    // A task whose id is too long to be kept is followed as long as this process lives.
+    // If the id of a task is too long for a note, the task is followed only by this process.
     const bool is_too_long = !kept && kept.error().code() == ErrorCode::too_large;
     co_return is_too_long ? Result<void>() : kept;
   }
-  // The task was taken in a process before this one.
+  // The agent took the task during an earlier process.
   void resume(std::string task_id) { task_ = std::move(task_id); }
 
   void updated(const StreamEvent& event) override {
@@ -81,7 +82,7 @@ class CallWatcher final : public TaskWatcher {
     return context_.who.trace ? to_traceparent(*context_.who.trace) : "";
   }
 
-  // The task is over, or is left to go on.
+  // Called when the task is over, or is left to continue.
   void done(const Reply& reply) {
     is_done_ = true;
     const auto* task = std::get_if<Task>(&reply);
@@ -92,7 +93,7 @@ class CallWatcher final : public TaskWatcher {
 
  private:
   static Async<void> cancel(std::shared_ptr<Client> client, std::string task) {
-    // An agent that cannot cancel goes on for nobody.
+    // If an agent cannot cancel, its task runs on unobserved.
     [[maybe_unused]] auto cancelled = co_await client->cancel(std::move(task));
   }
 
@@ -103,7 +104,7 @@ class CallWatcher final : public TaskWatcher {
   bool is_done_ = false;
 };
 
-// What a call says: its text, its data and its files.
+// The parts of the message: the call's text, its data and its files.
 std::vector<Part> parts_of(const json::Object& arguments) {
   std::vector<Part> parts = {TextPart{std::string(json::text_at(&arguments, "message"))}};
   if (const json::Object* data = json::object_at(&arguments, "data")) {
@@ -155,8 +156,8 @@ class AgentTool final : public Tool {
   }
 
  private:
-  // Asks about the task of a call that a restart has cut off. The message is not sent again, also
-  // if nobody knows whether it arrived.
+  // Asks about the task of a call that a restart cut off. The message is not sent again, even if
+  // nobody knows whether it arrived.
   static Async<ToolOutcome> resume(std::shared_ptr<Client> client, json::Object note,
                                    CallWatcher* watcher) {
     std::string task(json::text_at(&note, kTaskId));
@@ -285,7 +286,7 @@ Async<void> A2aTools::stop() {
   return stop_cancelling(&cancelling_, &deps_.timers);
 }
 
-// An agent that does not listen must not hold up the end of a process for long.
+// An agent that does not respond must not delay the end of the process for long.
 Async<void> stop_cancelling(TaskGroup* cancelling, Timers* timers) {
   TimerGuard late(*timers, timers->now() + kTellTime,
                   [cancelling] { cancelling->cancel(CancelReason::shutdown); });

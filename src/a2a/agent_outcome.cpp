@@ -37,7 +37,7 @@ void add_parts(std::vector<Content>& out, const std::vector<Part>& parts) {
   }
 }
 
-// What stands before the words of a task that has not simply succeeded.
+// The words before the output of a task that did not simply succeed.
 std::string headline(const Task& task) {
   switch (task.status.state) {
     case TaskState::input_required:
@@ -75,7 +75,7 @@ ToolOutcome outcome_of(Reply reply) {
     std::string head = headline(task);
     if (!head.empty()) outcome.content.emplace_back(TextContent{std::move(head)});
     for (const Artifact& artifact : task.artifacts) add_parts(outcome.content, artifact.parts);
-    // The last word of a task that has artifacts often only says that it is done.
+    // If a completed task has artifacts, its last message often says only that it is done.
     bool tells_more = task.artifacts.empty() || state != TaskState::completed;
     if (tells_more && task.status.message) add_parts(outcome.content, task.status.message->parts);
   }

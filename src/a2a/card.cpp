@@ -1,4 +1,4 @@
-// Reading the card of an agent.
+// Parses the card of an agent.
 #include <utility>
 
 #include "a2a/codec.hpp"
@@ -16,7 +16,7 @@ std::string card_text(const json::Object* from, std::string_view key) {
   return std::string(json::text_at(from, key));
 }
 
-// "1.0" and "1.0.1" are one version here; what is not known is nothing.
+// "1.0" and "1.0.1" are the same version here; empty for an unknown version.
 std::optional<Version> version_of(std::string_view text) {
   if (text.starts_with("1.")) return Version::v10;
   if (text.empty() || text.starts_with("0.")) return Version::v03;
@@ -40,14 +40,14 @@ bool is_json_rpc(std::string_view transport) {
   return transport.empty() || equals_ignoring_case(transport, "JSONRPC");
 }
 
-// Of 1.0, in the order that the agent prefers.
+// The interfaces of a 1.0 card, in the order that the agent prefers.
 void add_supported(AgentCard& card, const json::Object* from, std::string_view card_url) {
   const json::Array* all = json::array_at(from, "supportedInterfaces");
   if (!all) return;
   for (Version wanted : {Version::v10, Version::v03}) {
     for (const json::Value& one : *all) {
       const json::Object* about = one.if_object();
-      // Only cards of 1.0 have this list; some leave out that they mean 1.0.
+      // Only cards of 1.0 have this list, and some of them do not name the version.
       std::string_view text = json::text_at(about, "protocolVersion");
       auto version = text.empty() ? Version::v10 : version_of(text);
       if (version != wanted || !is_json_rpc(json::text_at(about, "protocolBinding"))) continue;
@@ -56,7 +56,7 @@ void add_supported(AgentCard& card, const json::Object* from, std::string_view c
   }
 }
 
-// Of 0.3.
+// The interfaces of a 0.3 card.
 void add_older(AgentCard& card, const json::Object* from, std::string_view card_url) {
   auto version = version_of(json::text_at(from, "protocolVersion"));
   if (is_json_rpc(json::text_at(from, "preferredTransport"))) {

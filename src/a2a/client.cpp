@@ -23,12 +23,12 @@ using Async = ::errand::Task<T>;
 constexpr std::string_view kWellKnown = "/.well-known/agent-card.json";
 constexpr std::string_view kOldWellKnown = "/.well-known/agent.json";  // before version 0.3
 
-// A task takes as long as it takes; its call has a deadline of its own.
+// A task may take any time; its call has a deadline of its own.
 constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
                                        .idle = net::ClientTimeouts::kNone,
                                        .total = net::ClientTimeouts::kNone};
 
-constexpr int kAnswerTimes = 4;  // an answer about a task takes up to so many answer times
+constexpr int kAnswerTimes = 4;  // a request about a task may take this many answer times
 
 Error status_error(std::string_view url, int status) {
   const ErrorCode code = status == 404 ? ErrorCode::not_found : net::code_of_status(status);
@@ -48,7 +48,7 @@ Error to_error(const rpc::RpcError& error) {
       .reason("agent_error");
 }
 
-// Whether the request may have been carried out although no answer came.
+// Whether the agent may have carried out the request although no answer came.
 bool may_have_been_sent(const Error& error) {
   if (error.code() == ErrorCode::timeout || error.code() == ErrorCode::too_large) return true;
   return error.code() == ErrorCode::unavailable && error.reason() != "connect_failed" &&
@@ -73,8 +73,8 @@ Result<json::Value> result_of(std::string_view text) {
       .reason("bad_response");
 }
 
-// Headers hold credentials for the origin of the card. The card may name other origins, which must
-// not get them.
+// The headers hold credentials for the origin of the card. The card may name other origins, which
+// must not get them.
 Result<void> keep_interfaces_at(const net::Url& origin, AgentCard& card) {
   const std::string foreign = card.interfaces.front().url;
   std::erase_if(card.interfaces, [&origin](const Interface& one) {
@@ -89,7 +89,7 @@ Result<void> keep_interfaces_at(const net::Url& origin, AgentCard& card) {
       .hint("name the agent by a card at the origin where it takes messages");
 }
 
-// Whether the task is of no more use to the call that has followed it.
+// Whether the call that follows the task has no further use for it.
 bool is_end_of_call(const Error& error) {
   return error.code() == ErrorCode::cancelled || error.code() == ErrorCode::too_large;
 }
@@ -100,7 +100,7 @@ bool is_at_rest(TaskState state) {
 
 }  // namespace
 
-// What has become known of a task so far.
+// What is known of a task so far.
 class Client::Following final {
  public:
   explicit Following(TaskWatcher* watcher) : watcher_(watcher) {}
@@ -157,7 +157,7 @@ class Client::Following final {
     co_return kept;
   }
 
-  // An artifact that comes anew takes the place of the one before.
+  // An artifact that is sent again replaces the earlier one.
   bool has_room_for(const ArtifactUpdate& update, std::size_t bytes) {
     std::size_t& held = held_by_[update.artifact.id];
     if (!update.append) held_ -= std::exchange(held, 0);
@@ -167,8 +167,8 @@ class Client::Following final {
   }
 
   TaskWatcher* const watcher_;
-  std::size_t held_ = 0;                        // bytes of the events that `task` is made of
-  std::map<std::string, std::size_t> held_by_;  // of them, those of each streamed artifact
+  std::size_t held_ = 0;                        // bytes of the events that `task` was made from
+  std::map<std::string, std::size_t> held_by_;  // the part of each streamed artifact
 };
 
 Async<Result<std::unique_ptr<net::ClientStream>>> Client::open_card(std::string url) {
@@ -203,7 +203,8 @@ Async<Result<AgentCard>> Client::card() {
   co_return card;
 }
 
-// Opens a request to the agent. An agent that cannot be reached may be elsewhere by now.
+// Opens a request to the agent. If the agent cannot be reached, its card is forgotten, because the
+// agent may have moved.
 Async<Result<std::unique_ptr<net::ClientStream>>> Client::open(Verb verb, json::Object params,
                                                                Interface at,
                                                                std::string traceparent) {
@@ -225,7 +226,7 @@ Async<Result<std::unique_ptr<net::ClientStream>>> Client::open(Verb verb, json::
     }
     if (!first) first = std::move(*stream);
   }
-  co_return first;  // what the agent says at the address of its card counts
+  co_return first;  // the answer at the address on the card counts
 }
 
 Error Client::failed_with(const Interface& at, int status) {
@@ -304,7 +305,7 @@ Async<Result<void>> Client::read_events(std::unique_ptr<net::ClientStream> from,
       ERRAND_CO_TRY(auto result, co_await read_aside(&event.data, deps_.pool, result_of));
       ERRAND_CO_TRY(auto parsed, parse_event(result));
       ERRAND_CO_CHECK(co_await into->take(std::move(parsed), event.data.size()));
-      // Whatever an agent sends after the end is nobody's business.
+      // Anything that an agent sends after the end is ignored.
       if (into->is_over()) co_return Result<void>();
     }
   }
@@ -356,7 +357,7 @@ Async<Result<Task>> Client::follow(std::string task_id, TaskWatcher* watcher) {
       auto streamed = co_await stream(Verb::subscribe, json::Object{{"id", task_id}}, &following);
       if (following.is_over() && following.task) co_return std::move(*following.task);
       if (!streamed && is_end_of_call(streamed.error())) co_return std::move(streamed).error();
-      // An agent that cannot stream this task can still be asked.
+      // If an agent cannot stream this task, it can still be asked about it.
       can_subscribe = streamed || streamed.error().code() == ErrorCode::unavailable;
     }
     co_await deps_.timers.sleep_until(deps_.timers.now() + pause);

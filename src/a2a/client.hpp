@@ -42,7 +42,7 @@ struct ClientDeps {
   BlockingPool* pool = nullptr;
 };
 
-// Hears how far a task is, while a call follows it.
+// Is told of a task's progress while a call follows it.
 class TaskWatcher {
  public:
   virtual ~TaskWatcher() = default;
@@ -79,7 +79,7 @@ class Client final {
   // Kept for kCardTime, and until a request to the agent fails: the agent may have moved.
   ::errand::Task<Result<AgentCard>> card();
   // Sends a message and follows its task until it ends or waits for somebody. outcome_unknown: the
-  // message may have been taken, and nobody knows as which task.
+  // agent may have taken the message as a task that is not known.
   ::errand::Task<Result<Reply>> send(Message message, TaskWatcher* watcher);
   // Follows a task that has been taken before.
   ::errand::Task<Result<Task>> follow(std::string task_id, TaskWatcher* watcher);

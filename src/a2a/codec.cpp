@@ -143,7 +143,7 @@ json::Object part_json(const Part& part, Version version) {
     out["text"] = text->text;
   } else if (const auto* data = std::get_if<DataPart>(&part)) {
     if (is_old) out["kind"] = "data";
-    // 0.3 has objects only.
+    // In 0.3, data can only be an object.
     bool must_wrap = is_old && !data->data.is_object();
     out["data"] = must_wrap ? json::Value(json::Object{{"value", data->data}}) : data->data;
   } else {
@@ -180,7 +180,7 @@ json::Object artifact_json(const Artifact& artifact, Version version) {
   return out;
 }
 
-// The last event of a 0.3 stream: nothing comes until the client sends a message.
+// The state in the last event of a 0.3 stream: nothing more comes until the client sends a message.
 bool is_last(TaskState state) {
   return is_terminal(state) || is_interrupted(state);
 }
@@ -280,7 +280,7 @@ Result<StreamEvent> parse_event(const json::Value& result) {
   if (const json::Value* task = from->if_contains("task")) {
     return as_event(parse_task(*task, "/result/task"));
   }
-  // A 0.3 message has no member "message", and a status has it one level below.
+  // A 0.3 message has no member "message", and a status has it one level deeper.
   if (const json::Value* message = from->if_contains("message")) {
     return as_event(parse_message(*message, "/result/message"));
   }

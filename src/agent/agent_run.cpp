@@ -39,8 +39,8 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       cutoff_(params.is_given_up ? Cutoff::given_up : Cutoff::none),
       trace_(make_trace(around, key_, state_->created())),
       tasks_(around.home.executor(), on_bug()) {
-  // Answers that came while nobody drove the run are folded by the first step. The other open calls
-  // wait for the rest of their time.
+  // Answers that came while the run was not driven are folded by the first step. The other open
+  // calls wait for the rest of their time.
   for (Mailbox& mail : params.mail) {
     if (keep_question(mail) && !mail.filled) continue;
     if (mail.filled) {
@@ -51,8 +51,8 @@ AgentRun::AgentRun(Surroundings& around, std::shared_ptr<llm::Model> model, RunO
       continue;
     }
     ToolUseId call = *ToolUseId::parse(mail.slot);
-    // A client forgets a call whose answer it could not post. It may be offered again if nothing is
-    // lost when it is carried out twice.
+    // A client forgets a call whose answer it could not post. Such a call is offered again if
+    // making it twice does no harm.
     const bool is_forgotten = mail.offer_again && start_ == Start::recovered;
     calls_.at(call).stage = is_forgotten ? Stage::forgotten : Stage::started;
     milliseconds left = std::max(milliseconds(0), mail.deadline - around_.store.now());
@@ -142,8 +142,8 @@ void AgentRun::resume_effects() {
   if (hold_ == Hold::lease) kick();
 }
 
-// One step after the other, each chosen from what the journal says by then. The task ends as soon
-// as there is nothing to do; whatever brings something to do starts it again (kick).
+// Takes one step after the other, each chosen from what the journal says by then. The task ends
+// when there is nothing to do, and kick() starts it again when there is.
 Task<void> AgentRun::drive() {
   bool may_go_on = co_await recovery_is_durable();
   hold_ = Hold::none;
@@ -162,21 +162,21 @@ Task<void> AgentRun::drive() {
       co_await settle_without_running();
       if (cancel_waits()) continue;
       start_ready_calls();
-      // Outcomes that followed at once may have been the last ones that the turn waited for.
+      // Outcomes that needed no waiting may have been the last ones of the turn.
       if (!has_mail_to_fold() && std::holds_alternative<AwaitCalls>(choose_step())) break;
     } else if (auto* end = std::get_if<Finish>(&step)) {
-      // Before the end is durable: a process that dies in between finds this run unfinished, and
-      // cancels the runs again.
+      // The child runs are cancelled before the end is durable: if the process dies in between, the
+      // next one finds this run unfinished and cancels them again.
       bool is_ready = co_await cancel_children();
       if (!is_ready) break;
       co_await finish(std::move(end->terminal));
-      // Else a cancel came first, and the run ends once more, as cancelled.
+      // Without an end, a cancel came first, and the run ends again, as cancelled.
       if (state_->terminal()) break;
     } else {
       break;
     }
   }
-  // stop() waits for this task, and its caller must not hear that the run rests.
+  // stop() waits for this task, and its caller must not be told that the run rests.
   if (activity_ == Activity::stopping) co_return;
   activity_ = Activity::idle;
   if (rests()) {
@@ -186,13 +186,13 @@ Task<void> AgentRun::drive() {
   }
 }
 
-// Whether something came that decides anew what to do next.
+// Whether something came that the next step must take into account.
 bool AgentRun::has_news() const {
   return cancel_waits() || cutoff_ != Cutoff::none || activity_ == Activity::stopping;
 }
 
-// Everything that may take long comes before the journal says that the model is asked, and after
-// each wait the run looks for a cancel or the end of its time: true lets drive() choose anew.
+// Everything that may take long comes before the journal says that the model is asked. After each
+// wait the run looks for a cancel or the end of its time: true lets drive() choose again.
 Task<bool> AgentRun::take_turn(TurnEntry entry) {
   if (turn_ != Turn::here) {
     bool is_known = co_await look_for_turn();
@@ -212,11 +212,11 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
     co_await waiting.wait();
   }
   if (has_news()) co_return true;
-  // In the turn room, which has reserved the memory for them.
+  // The run's place in the turn room has reserved the memory for the files.
   auto files = co_await load_files(std::move(wanted));
   if (!files) co_return false;
   if (has_news()) co_return true;
-  // After the waits above, during which the lease may have run out.
+  // Checked after the waits above, during which the lease may have expired.
   if (!around_.lease.allows_effects()) {
     hold_ = Hold::lease;
     co_return false;
@@ -234,7 +234,7 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
   co_return true;
 }
 
-// Nothing happens before its client answers, or its model is there again.
+// The run rests until its client answers, its session gives it the turn, or its model is back.
 bool AgentRun::rests() const {
   bool waits = state_->waits_for_client() || hold_ == Hold::no_model || hold_ == Hold::no_turn;
   return waits && !state_->cancel();
@@ -244,8 +244,8 @@ bool AgentRun::may_rest() const {
   return !is_busy() && children_running() == 0 && inbox_.empty() && rests();
 }
 
-// Calls that wait for their turn behind those of agents do not matter: they begin afterwards. A
-// call whose server has asked the client waits in the same way.
+// Calls that wait their turn behind calls of agents do not count: they begin after those. A call
+// whose server has asked the client waits like a call of an agent.
 bool AgentRun::waits_for_children() const {
   if (state_->cancel() || state_->terminal()) return false;
   bool has_child = false;
@@ -290,7 +290,7 @@ Step AgentRun::choose_step() const {
   return step;
 }
 
-// The journal and the state in memory always say the same.
+// Changes the state and the journal together, so that they always agree.
 void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
   state_->apply(entry);
   log_->write(entry, wait_max);
@@ -332,8 +332,8 @@ Event terminal_event(const State& state, const TerminalEntry& terminal) {
 
 }  // namespace
 
-// Comes before the end of this run is durable: a process that dies in between finds this run
-// unfinished, and does it again.
+// Called before the end of this run is durable: if the process dies in between, the next one finds
+// this run unfinished and calls this again.
 Task<bool> AgentRun::cancel_children() {
   std::vector<RunKey> children;
   for (const CallState& call : state_->turn().calls) {
@@ -374,12 +374,13 @@ Task<void> AgentRun::finish(TerminalEntry terminal) {
     tell_end(terminal);
     co_return observer_.on_end();
   }
-  // A cancel was accepted before the end: its caller was promised that the run ends as cancelled.
+  // A cancel was accepted before the end was stored, and its caller was promised that the run ends
+  // as cancelled.
   state_->withdraw_terminal();
   co_await fetch_mail();
 }
 
-// What the model or a tool has said stays out of the log: it may hold a secret.
+// The message is not logged: it repeats words of the model or of a tool, which may hold a secret.
 void AgentRun::tell_end(const TerminalEntry& terminal) {
   around_.counters.count_end(terminal.status);
   const KeyId& key = state_->created().key;
@@ -396,7 +397,7 @@ void AgentRun::tell_end(const TerminalEntry& terminal) {
                                     {"error", why}});
 }
 
-// Requests that the store has and nobody has delivered yet.
+// Reads requests that are in the store and were not delivered to this run.
 Task<void> AgentRun::fetch_mail() {
   auto boxes = co_await around_.store.mailboxes(key_);
   if (!boxes) co_return observer_.on_broken(boxes.error());
@@ -405,11 +406,12 @@ Task<void> AgentRun::fetch_mail() {
   }
 }
 
-// A provider that said no is asked again later; a cut stream at once.
+// A vendor that answered with an error is asked again after a pause, and a stream that broke off at
+// once.
 Task<void> AgentRun::back_off() {
   constexpr milliseconds kFirstPause{500};
   if (!failure_ || failure_->failure.api_status == 0) co_return;
-  // Every restart of the process counts as an attempt, too, so attempts have no bound of their own.
+  // Every restart of the process counts as an attempt, so the number of attempts has no bound.
   const int doublings = std::min(state_->turn().attempt, kTurnAttemptsMax) - 1;
   const SteadyTime until = around_.timers.now() + kFirstPause * (1 << doublings);
   observer_.on_retry({.why = failure_->failure.message, .until = until});
@@ -427,15 +429,16 @@ void AgentRun::recover() {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const CallState& call = calls[i];
     if (call.outcome || !call.tool) continue;
-    // The run of an agent's call is found by the call's id, however often that is made.
+    // A repeated call of an agent finds the run that the first call created, by the call's id.
     if (is_agent_tool(*call.tool)) continue;
     if (call.tool->site != ToolSite::host || !order.may_start(i)) continue;
     calls_.at(call.id).stage = Stage::maybe_begun;
     has_begun_calls = true;
   }
+  // Only the state was replaced: the process did not end, so nothing has been resumed.
   if (start_ == Start::replaced) return;
-  // A run that only waits for its client does nothing that could bring the process down.
-  // Whether the answer fits its schema does not matter for that.
+  // A run that only waits for its client does nothing that could bring the process down, so it gets
+  // no entry. Whether its answer fits its schema makes no difference to that.
   const Mistakes fits;
   Step step = next_step(*state_, log_->last_seq(), *around_.schemas.cache, &fits);
   if (std::holds_alternative<AwaitCalls>(step) && !has_begun_calls) return;

@@ -91,9 +91,9 @@ class AgentRun final {
   static constexpr milliseconds kCancelGrace{2000};
   // A run whose model is not there looks for it this often.
   static constexpr milliseconds kModelPoll{30'000};
-  // A call reports its progress at most so many times; later reports are dropped.
+  // The most progress reports of a call; later ones are dropped.
   static constexpr int kReportsMax = 1000;
-  // Servers of tools have so long to list their tools.
+  // The time that servers have to list their tools.
   static constexpr milliseconds kBindMax{30'000};
 
   struct Params {
@@ -132,8 +132,8 @@ class AgentRun final {
   }
   // Whether it may be dropped from memory, because its log says all there is to know.
   bool may_rest() const;
-  // How often each call of the turn has told how far it has come; calls that never did are left
-  // out. The log does not say.
+  // The number of progress reports of each call of the turn; calls without any are left out. The
+  // log does not have it.
   std::map<ToolUseId, int> reports() const { return calls_.reports(); }
   // When it has work to do again without any mail.
   SteadyTime next_deadline() const;
@@ -296,8 +296,9 @@ class AgentRun final {
   const std::int64_t epoch_;
   const Start start_;
   Turn turn_;
-  std::optional<HistorySize> history_;     // of the session, if that is known
-  std::optional<std::int64_t> joined_at_;  // how many entries this run was told of, in this process
+  std::optional<HistorySize> history_;  // of the session, if that is known
+  std::optional<std::int64_t>
+      joined_at_;  // entries of the history that this run has read, in this process
   std::unique_ptr<State> state_;
 
   std::vector<Mailbox> inbox_;

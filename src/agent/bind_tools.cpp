@@ -1,4 +1,4 @@
-// The tools of servers that have to be asked what they offer.
+// The tools of servers that have to be asked which tools they offer.
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kUnreachable = "this server cannot reach it";
 
-// Names that another tool of the run has already get a number, so that none is lost.
+// Numbers the names that another tool of the run already has, so that no tool is lost.
 void make_unique(std::vector<ToolDecl>& tools, const std::vector<ToolDecl>& known) {
   std::set<std::string> names;
   for (const ToolDecl& tool : known) names.insert(tool.name);
@@ -55,7 +55,7 @@ Task<void> AgentRun::bind_ref(std::size_t ref, Bound* out, std::size_t* left) {
   if (--*left == 0 && pausing_) pausing_->notify();
 }
 
-// A run may wait longer for what it cannot go without.
+// A run may wait longer for toolkits that it requires.
 milliseconds AgentRun::bind_time() const {
   milliseconds longest = kBindMax;
   for (std::size_t index : state_->created().unbound) {
@@ -84,7 +84,7 @@ Task<bool> AgentRun::bind_tools() {
       asking.spawn("run.bind", bind_ref(refs[i], &found[i], &left));
     }
     while (left > 0 && !is_late && !has_news()) co_await over.wait();
-    // The tasks write to `found`, so they end before it is read or goes away.
+    // The tasks write to `found`, so they must end before it is read or destroyed.
     co_await asking.stop(CancelReason::deadline);
     if (has_news()) co_return false;
   }
@@ -101,7 +101,8 @@ Task<bool> AgentRun::bind_tools() {
       tools.push_back(std::move(tool));
     }
   }
-  // Names are unique over all tools of the run, those that were bound at its creation included.
+  // Names are unique over all tools of the run, including those that were bound when it was
+  // created.
   make_unique(tools, *state_->created().tools);
   ToolsEntry entry{.tools = share_decls(std::move(tools))};
   std::string text = bindings_of(*entry.tools, BoundTools::all);
@@ -112,7 +113,8 @@ Task<bool> AgentRun::bind_tools() {
                      .bytes = std::make_shared<const std::string>(std::move(text))};
     log_->keep_blobs(std::move(blobs));
   }
-  // Together with the first turn: a restart in between only asks the servers again.
+  // Committed together with the first turn: after a restart in between, the servers are only asked
+  // again.
   record(std::move(entry), RunLog::kEchoWait);
   co_return true;
 }

@@ -36,7 +36,7 @@ class Calls final {
     std::optional<std::unique_ptr<const Refusal>> refusal = {};
     std::string shown = {};  // long arguments as events show them, until they were shown
     std::optional<TaskGroup::Ticket> task = {};  // of a call that the server makes
-    int reports = 0;                             // how often it was told how far the call has come
+    int reports = 0;                             // progress reports of the call
     int questions = 0;                           // that its server has asked the client
     int unanswered = 0;                          // of those
     std::vector<TaskGroup::Ticket> samplings = {};
@@ -73,7 +73,7 @@ class Calls final {
   // The turn is over. Times go on: the time of a question may belong to a call that ends late.
   void clear() { calls_.clear(); }
 
-  // How often each call has told how far it has come; calls that never did are left out.
+  // The number of progress reports of each call; calls without any are left out.
   std::map<ToolUseId, int> reports() const;
   // Calls whose servers wait for the client.
   std::size_t asking() const;

@@ -48,7 +48,7 @@ struct Counters {
   DurationHistogram commit_times;
   std::size_t commits_waiting = 0;  // now
 
-  // More names than so many are counted together, as kOthers.
+  // Names beyond this number are counted together, as kOthers.
   static constexpr std::size_t kNamesMax = 100;
   static constexpr std::string_view kOthers = "others";
   std::map<std::string, ModelCounts, std::less<>> models;      // by id

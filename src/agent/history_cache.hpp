@@ -10,19 +10,19 @@
 
 namespace errand::agent {
 
-// Histories of sessions as models are told them, so that a message to a long session does not read
-// all of it again. The entries of a history never change, and it only grows: the known part is
+// Histories of sessions in the form that models get, so that a message to a long session does not
+// read all of it again. The entries of a history never change, and it only grows: the known part is
 // always its beginning. The least recently used history is forgotten first. Lives on one home.
 class HistoryCache final {
  public:
-  // So many bytes of all histories together. A longer history is not kept.
+  // The bound for all histories together, in bytes. A longer history is not kept.
   static constexpr std::size_t kBytesMax = 32U * 1024 * 1024;
   // What a message takes besides its text.
   static constexpr std::size_t kMessageBytes = 256;
 
   explicit HistoryCache(std::size_t bytes_max = kBytesMax) : bytes_max_(bytes_max) {}
 
-  // The beginning of a history: so many of its entries, each of which is one message or several.
+  // The beginning of a history: a number of entries, each of which is one message or several.
   struct Beginning {
     std::int64_t entries = 0;
     Past past = {};

@@ -17,21 +17,21 @@
 namespace errand::agent {
 namespace {
 
-// How long a call that this process makes may take.
+// The time limit of a call that this process makes.
 milliseconds time_of(const CallState& call) {
   return call.tool->annotations.timeout.value_or(kHostToolTimeout);
 }
 
-// The run that a call of the tool is; empty: none.
+// The child run that a call of the tool starts; empty if it starts none.
 RunId child_of(const ToolDecl& tool, const ToolUseId& call) {
   return is_agent_tool(tool) ? child_run_of(call) : RunId();
 }
 
-// Passes on what a call reports, as long as it runs.
+// Passes on the progress of a call while it runs.
 class CallProgress final : public ProgressSink {
  public:
   using Show = std::function<void(ToolProgress)>;
-  // `secrets` outlives this. `child` is the run that the call is, if it is one.
+  // `secrets` outlives this. `child` is empty unless the call starts a child run.
   CallProgress(ToolUseId id, std::string name, RunId child, const CallSecrets& secrets, Show show)
       : id_(std::move(id)),
         name_(std::move(name)),
@@ -56,7 +56,7 @@ class CallProgress final : public ProgressSink {
   const Show show_;
 };
 
-// The notes of one call, as long as it runs.
+// The notes of one call while it runs.
 class JournaledNotes final : public CallNotes {
  public:
   using Keep = std::function<Task<Result<void>>(json::Object)>;
@@ -76,8 +76,8 @@ class JournaledNotes final : public CallNotes {
   const std::function<bool()> goes_on_later_;
 };
 
-// What a tool says of its peer goes to the call's span. Peers may repeat secrets that they were
-// sent.
+// Adds what a tool says about its peer to the call's span. Secrets are removed, because a peer may
+// repeat those that it was sent.
 class CallSpanNotes final : public SpanNotes {
  public:
   CallSpanNotes(RunTrace& trace, ToolUseId call, const CallSecrets& secrets)
@@ -117,9 +117,9 @@ void AgentRun::make_call(const CallState& call, ToolPtr tool) {
                                                                  principal_of(call.id)));
 }
 
-// An effect that cannot be repeated waits until the call is in the journal for good, and while the
-// store is in trouble another process may have claimed the run. None of that is the tool's fault,
-// so its time begins afterwards.
+// An effect that cannot be repeated waits until the call is durable, and until the lease allows
+// effects: without it, another process may have claimed the run. The tool's time begins after both
+// waits.
 Task<bool> AgentRun::may_take_effect(ToolUseId id, ToolAnnotations promises) {
   if (!promises.read_only) {
     auto durable = co_await log_->flush();
@@ -168,7 +168,7 @@ Task<Result<void>> AgentRun::keep_note(ToolUseId id, json::Object note) {
   if (!call || call->outcome || state_->terminal() || calls_.stage_of(id) == Stage::settled) {
     co_return Error(ErrorCode::cancelled, "the call is over");
   }
-  // Nobody else is told its notes. A run of a format without notes has no call like that.
+  // Only resumable tools get their notes back. Runs in formats without notes have no such calls.
   if (!call->tool || !call->tool->annotations.resumable) co_return Result<void>();
   NoteEntry entry{.id = id, .note = json::write(json::Value(std::move(note)))};
   if (entry.note.size() > kNoteBytesMax) {
@@ -209,7 +209,7 @@ void AgentRun::settle_host_call(const ToolUseId& id, ToolOutcome outcome) {
   kick();
 }
 
-// A call whose time is over. Nobody waits until it has noticed.
+// Ends a call whose time is over, without waiting until its task has noticed.
 void AgentRun::cut_off(const CallState& call) {
   TaskGroup& tasks = tasks_for(*call.tool);
   const TaskGroup::Ticket task = *calls_.at(call.id).task;
@@ -217,8 +217,8 @@ void AgentRun::cut_off(const CallState& call) {
   tasks.cancel_one(task);
 }
 
-// Progress is shown like streamed text. A tool that reports faster than the store can write, or
-// without end, is not waited for: its reports are dropped.
+// Progress is written like streamed text. The run does not wait for a tool that reports faster than
+// the store can write, or without end: its reports are dropped.
 void AgentRun::show_progress(ToolProgress progress) {
   const CallState* call = state_->find_call(progress.id);
   if (!call || call->outcome || state_->terminal() || !log_->has_room()) return;

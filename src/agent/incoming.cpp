@@ -1,4 +1,4 @@
-// What comes to a run from outside: mail, and the results of calls.
+// What reaches a run from outside: mail, and the results of calls.
 #include <algorithm>
 #include <utility>
 
@@ -9,9 +9,9 @@
 namespace errand::agent {
 namespace {
 
-// What recording a result costs besides its bytes, as if it were bytes.
+// The cost of recording a result besides its bytes, as a number of bytes.
 constexpr std::size_t kResultCost = 16U * 1024;
-// A result that is checked at home, by a schema that compiles in no time.
+// A result up to this size is checked on the home if its schema compiles quickly.
 constexpr std::size_t kQuickResultBytes = 16U * 1024;
 
 struct CheckedResult {
@@ -31,9 +31,11 @@ bool AgentRun::has_mail_to_fold() const {
   return state_->turn().end && (!inbox_.empty() || !host_outcomes_.empty());
 }
 
-// Many long answers may have come while the turn was streamed, or while no process drove the run.
+// There may be many long answers, from the time while the turn was streamed or while the run was
+// not driven.
 Task<void> AgentRun::fold_inbox() {
-  // An answer is shown after the message of the turn that asked for it, so it waits for that.
+  // An answer is shown after the message of the turn that made the call, so it waits for that
+  // message.
   const bool turn_is_over = state_->turn().end.has_value();
   if (turn_is_over && has_failed_sibling()) cancel_siblings();
   Breath breath(kBytesInABreath);
@@ -66,7 +68,7 @@ Task<void> AgentRun::fold_inbox() {
     co_await take_result(std::move(outcome), {});
     if (breath.is_due(bytes)) co_await let_others_run();
   }
-  // More may have come meanwhile.
+  // Mail that came meanwhile belongs behind the mail that waits for the end of the turn.
   inbox_.insert(inbox_.begin(), std::make_move_iterator(later.begin()),
                 std::make_move_iterator(later.end()));
   if (!turn_is_over) co_return;
@@ -79,7 +81,7 @@ Task<void> AgentRun::fold_inbox() {
   }
 }
 
-// internal: the text is not one that to_mail_body made.
+// internal: `body` was not made by to_mail_body.
 Task<Result<ToolAnswer>> AgentRun::read_answer(std::string body) {
   BlockingPool* pool = body.size() > kBytesInABreath ? around_.schemas.pool : nullptr;
   auto read = [body = std::move(body)] { return parse_tool_answer(body); };
@@ -102,7 +104,7 @@ Task<void> AgentRun::take_result(OutcomeEntry outcome, std::optional<json::Value
     };
     auto checked =
         co_await surely_aside(is_quick ? nullptr : around_.schemas.pool, std::move(check));
-    // A check that failed is a bug, and the result is lost with it.
+    // A check that throws is a bug, and the result is lost with it.
     if (!checked) co_return observer_.on_broken(checked.error());
     outcome = std::move(*checked);
   }

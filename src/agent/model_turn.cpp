@@ -1,4 +1,4 @@
-// A turn with the model: from the request to the end of the answer's stream.
+// A turn of the model: from the request to the end of the answer's stream.
 #include <utility>
 
 #include "agent/agent_run.hpp"
@@ -9,7 +9,7 @@
 namespace errand::agent {
 namespace {
 
-// Of the calls that come in one chunk; checking one may take a millisecond.
+// Calls of one chunk that are checked at a stretch; checking one may take a millisecond.
 constexpr std::size_t kCallsInABreath = 8;
 
 }  // namespace
@@ -17,7 +17,7 @@ constexpr std::size_t kCallsInABreath = 8;
 Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files(
     std::vector<FilePart> wanted) {
   if (wanted.empty()) co_return nullptr;
-  // The bytes of a result that was recorded just now may not be in the store yet.
+  // The store may not have the bytes of a result that was recorded just now.
   if (log_->has_pending()) {
     auto durable = co_await log_->flush();
     if (!durable) co_return std::nullopt;
@@ -41,7 +41,7 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   blocks_.clear();
   answered_by_.reset();
   if (std::exchange(opening_, Opening::none) != Opening::ask) {
-    // Tells readers to drop the events of this turn's earlier attempt.
+    // Tells readers to drop the events of the turn's earlier attempt.
     bool is_shown =
         entry.turn == state_->turn().index && log_->last_seq() > state_->turn().after_seq;
     if (is_shown) {
@@ -69,12 +69,13 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
   request.on_retry = [this](const ModelRetry& retry) { observer_.on_retry(retry); };
   stream_ = model_->ask(std::move(request));
   for (bool streaming = true; streaming && !log_->failed();) {
-    // While the store takes nothing, nothing is read: the vendor waits, not our memory.
+    // While the store takes no more, nothing is read: the vendor has to wait, and memory does not
+    // grow.
     if (!log_->has_room()) co_await log_->room();
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (std::size_t i = 0; i < events.size() && streaming; ++i) {
       if (take_part(events[i])) continue;
-      // Calls are checked as they come, and many may come at once.
+      // Calls are checked as they arrive, and many may arrive in one chunk.
       if (auto* call = std::get_if<llm::CallClosed>(&events[i])) {
         co_await close_call(std::move(*call));
         if (breath.is_due(1)) co_await let_others_run();
@@ -154,7 +155,7 @@ Task<std::vector<ListedCall>> AgentRun::listed_calls() {
   co_return calls;
 }
 
-// The end of the turn and its message are one step: nothing is awaited between them.
+// The end of the turn and its message go into the same segment, so nothing is awaited between them.
 Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
                               std::optional<ModelFailure> fatal) {
   std::vector<ListedCall> calls = co_await listed_calls();
@@ -174,7 +175,7 @@ Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
                            .finish_reason = std::move(finish_reason),
                            .calls = std::move(calls)};
   log_->emit(message);
-  // Calls that have begun were shown; the others show their arguments once more.
+  // Calls that have begun were shown with their arguments, which are not needed any more.
   calls_.drop_shown();
 }
 

@@ -1,4 +1,4 @@
-// What the servers of calls ask in the middle of a call: the client of the run, or its model.
+// Questions that the servers of calls ask during a call, to the client of the run or to its model.
 #include <algorithm>
 #include <utility>
 
@@ -61,7 +61,7 @@ llm::TurnRequest request_for(ModelQuestion question) {
   return request;
 }
 
-// The part of an answer that has been received.
+// The part of an answer that has arrived.
 struct Heard {
   ModelAnswer answer;
   Usage usage;
@@ -90,7 +90,7 @@ struct Heard {
 
 }  // namespace
 
-// What one call may ask.
+// Lets one call ask questions.
 class AgentRun::Asking final : public CallQuestions {
  public:
   Asking(AgentRun& run, ToolUseId call) : run_(run), call_(call) {}
@@ -107,7 +107,8 @@ class AgentRun::Asking final : public CallQuestions {
 };
 
 std::unique_ptr<CallQuestions> AgentRun::make_questions(const ToolUseId& call) {
-  // A program of an older format, which may own the run after a downgrade, cannot read the answers.
+  // A version of Errand with an older format, which may own the run after a downgrade, could not
+  // read the answers.
   if (state_->created().format < kQuestionsFormat) return nullptr;
   return std::make_unique<Asking>(*this, call);
 }
@@ -124,15 +125,16 @@ bool AgentRun::is_running(const ToolUseId& id) const {
 
 // ---- The client ---------------------------------------------------------------------------------
 
-// What was asked under this id, as in AnswerEntry; null: nothing.
+// The digest of the question that was asked under this id, as in AnswerEntry; null if there is
+// none.
 const std::string* AgentRun::asked_before(const CallState& call, const ToolUseId& id) const {
   if (const AnswerEntry* answer = answer_to(call, id)) return &answer->asked;
   auto open = questions_.find(id);
   return open == questions_.end() ? nullptr : &open->second.asked;
 }
 
-// A call that is made again after a restart finds what it has asked by its number. Whatever it asks
-// otherwise this time comes behind that.
+// A call that is repeated after a restart finds its earlier questions by their numbers. A question
+// that was not asked then gets a number behind them.
 AnswerPtr<ToolAnswer> AgentRun::ask_client(const ToolUseId& call, ClientQuestion question) {
   if (!is_running(call)) return settled<ToolAnswer>(call_is_over());
   LocalToolCall offer{.name = std::move(question.name), .args = json::write(question.args)};
@@ -152,7 +154,8 @@ AnswerPtr<ToolAnswer> AgentRun::ask_client(const ToolUseId& call, ClientQuestion
     before = asked_before(*state_->find_call(call), offer.id);
   } while (before && *before != asked);
   auto pending = std::make_shared<PendingAnswer<ToolAnswer>>();
-  // Answered before the restart: the tool gets the same answer, and the client is not asked again.
+  // The client answered before the restart: the tool gets that answer, and the client is not asked
+  // again.
   if (const AnswerEntry* known = answer_to(*state_->find_call(call), offer.id)) {
     pending->settle(
         ToolAnswer{.ok = known->ok, .text = known->text, .timed_out = known->timed_out});
@@ -241,7 +244,8 @@ void AgentRun::close_questions(const ToolUseId& call) {
 
 // ---- The model ----------------------------------------------------------------------------------
 
-// The call waits for the answer as long as this lives, however the task ends.
+// Holds the call's time limit while the call waits for the answer, and settles the answer however
+// the task ends.
 class AgentRun::Sampling final {
  public:
   Sampling(AgentRun& run, ToolUseId of) : call(of), run_(run) {
@@ -263,7 +267,7 @@ class AgentRun::Sampling final {
   AgentRun& run_;
 };
 
-// Each answer counts as a tool turn of the run, like one of a run that it calls.
+// Each answer counts as a tool turn of the run, like a turn of a child run.
 AnswerPtr<ModelAnswer> AgentRun::ask_for_server(const ToolUseId& call, ModelQuestion question) {
   if (!is_running(call)) return settled<ModelAnswer>(call_is_over());
   const bool is_too_large = text_bytes(question) > kModelQuestionBytesMax ||
@@ -288,7 +292,7 @@ AnswerPtr<ModelAnswer> AgentRun::ask_for_server(const ToolUseId& call, ModelQues
 }
 
 Task<void> AgentRun::sample(std::unique_ptr<Sampling> sampling, ModelQuestion question) {
-  // A server's question needs a connection to the model and memory, as a turn does.
+  // Like a turn, a server's question needs a connection to the model, and memory for its files.
   Wakeup* bell = nullptr;
   TurnRoom::Place room(
       around_.turns, {.workspace = key_.workspace, .file_bytes = held_bytes(file_bytes(question))},

@@ -8,8 +8,8 @@
 namespace errand::agent {
 namespace {
 
-// The last moment up to `latest` at which all runs send what has waited: together, they need fewer
-// timers and fewer commits.
+// The last moment up to `latest` at which all runs flush: when they flush together, fewer timers
+// and commits are needed.
 SteadyTime with_others(SteadyTime latest) {
   return latest - latest.time_since_epoch() % RunLog::kDeltaWait;
 }
@@ -51,7 +51,7 @@ void RunLog::emit(const Event& event, milliseconds wait_max) {
 }
 
 void RunLog::emit_delta(const Event& event) {
-  // Only between deltas may a segment be split: an entry and its events belong together.
+  // A segment may be split only between deltas, because an entry and its events belong together.
   if (!pending_.empty() && pending_.back().segment.events.size() >= kSegmentBytesMax) {
     pending_.emplace_back();
     pending_.back().segment.n = next_segment_++;
@@ -75,6 +75,7 @@ void RunLog::keep_blobs(std::vector<RunBlob> blobs) {
 }
 
 void RunLog::open_mailbox(Mailbox mailbox) {
+  // The call is shown, and can be answered, only when its mailbox is durable.
   current().effects.open.push_back(std::move(mailbox));
   send_within(kNoWait);
 }
@@ -87,6 +88,7 @@ void RunLog::close_mailbox(std::string slot, milliseconds wait_max) {
 void RunLog::set_status(RunStatus status, milliseconds wait_max) {
   if (status == status_) return;
   status_ = status;
+  // A status is committed with a segment, even with an empty one.
   current();
   send_within(wait_max);
 }
@@ -96,7 +98,8 @@ void RunLog::send_within(milliseconds wait_max) {
   bool is_waiting = company_timer_ != Timers::Id();
   wait_max_ = std::min(wait_max_, wait_max);
   if (pumping_ || failure_ || (is_waiting && !is_nearer)) return;
-  // A flush was waiting for company: what is more urgent takes the rest along.
+  // A flush was waiting to share a commit. This event is more urgent, and the waiting ones go
+  // along.
   if (is_waiting || wait_max_ == kNoWait) return start_pump();
   company_timer_ =
       deps_.timers.set(with_others(deps_.timers.now() + wait_max_), [this] { start_pump(); });
@@ -136,6 +139,7 @@ Task<void> RunLog::room() {
 Task<Result<RunLog::End>> RunLog::finish(TerminalEntry entry, Event event,
                                          std::vector<std::string> history) {
   Pending& last = current();
+  // If a cancel was accepted first, take_back_end() cuts the segment here.
   before_end_ = Mark{.journal = last.segment.journal.size(),
                      .events = last.segment.events.size(),
                      .status = status_};
@@ -151,7 +155,8 @@ Task<Result<RunLog::End>> RunLog::finish(TerminalEntry entry, Event event,
   co_return End::durable;
 }
 
-// The rest of the segment is as true as before, and goes out by itself.
+// Only the end of the run is taken back. The rest of the segment still holds, and is committed
+// alone.
 void RunLog::take_back_end(const Commit& refused) {
   ERRAND_ASSERT(pending_.empty());
   const Mark mark = *std::exchange(before_end_, std::nullopt);
@@ -173,8 +178,8 @@ void RunLog::take_back_end(const Commit& refused) {
   pending_.push_back(std::move(rest));
 }
 
-// One segment is on its way at a time: each says where the log ends before it, and a store that
-// refuses one must not have taken the next.
+// Commits one segment at a time: each segment says where the log ends before it, and if the store
+// refuses a segment, it must not have the next one.
 Task<void> RunLog::pump() {
   do {
     Commit commit = take_first();
@@ -185,7 +190,7 @@ Task<void> RunLog::pump() {
       break;
     }
     const std::optional<CommitRefusal>& refused = appended->appended.refused;
-    // A cancel was accepted before the end, and counts.
+    // A cancel was accepted before the end, so the run ends as cancelled.
     if (refused == CommitRefusal::mail_waiting && before_end_) {
       take_back_end(commit);
       wake_waiters();
@@ -204,7 +209,7 @@ Task<void> RunLog::pump() {
                         .started = appended->appended.started,
                         .is_turn_unknown = appended->is_read_back && is_terminal(commit.status)});
     wake_waiters();
-    // A last segment that may wait does so for company; whole ones in front of it do not.
+    // A last segment that may wait does so to share a commit. Full segments before it do not wait.
   } while (pending_.size() > 1 || (!pending_.empty() && wait_max_ == kNoWait));
   pumping_ = false;
   if (!pending_.empty() && !failure_) send_within(wait_max_);
@@ -245,13 +250,14 @@ Task<Result<RunLog::Outcome>> RunLog::append(Commit commit) {
   }
 }
 
-// What became of a commit whose outcome was lost; nothing if it was not made.
+// What became of a commit whose outcome was lost; empty if it was not made.
 Task<Result<std::optional<RunLog::Outcome>>> RunLog::read_back(Commit commit) {
   for (Backoff backoff(kRetries, options_.key.run.view());;) {
     auto row = co_await deps_.store.find(commit.key);
     if (row) {
       bool is_ours = row->epoch == commit.epoch;
       if (is_ours && row->segments == commit.segment->n) co_return std::optional<Outcome>();
+      // If the log is neither where it was nor one segment longer, another process owns the run.
       bool is_done = is_ours && row->segments == commit.segment->n + 1;
       Outcome outcome{.is_read_back = true};
       if (!is_done) outcome.appended.refused = CommitRefusal::stale_epoch;
@@ -268,7 +274,7 @@ Commit RunLog::take_first() {
   pending_bytes_ -= first.bytes();
   if (pending_.empty()) wait_max_ = milliseconds::max();
   first.segment.at = deps_.clock.now();
-  // Readers may hold the segment for long; what it grew by on the way is given back.
+  // Readers may hold the segment for long, so its spare capacity is freed.
   first.segment.journal.shrink_to_fit();
   first.segment.events.shrink_to_fit();
   EventSeq expected = committed_seq_;

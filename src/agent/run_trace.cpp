@@ -31,7 +31,7 @@ TraceId trace_id_of(std::string_view name) {
   return id;
 }
 
-// The run's own place: in the caller's trace, or in a trace of its own.
+// The run's own span: in the caller's trace, or in a new one.
 TraceContext context_in(const std::optional<TraceContext>& parent, const RunId& run) {
   TraceContext context = parent.value_or(TraceContext{.trace = trace_id_of(run.view())});
   context.span = span_id_of(cat(run.view(), "/run"));
@@ -162,7 +162,8 @@ void RunTrace::note(const ToolUseId& call, std::string_view attribute, SpanValue
 
 void RunTrace::end_call(const CallState& call, const OutcomeEntry& outcome) {
   auto begun = calls_.extract(call.id);
-  // A call that was never made has no span. A call that another process began has its end here.
+  // A call that was never made has no span. If another process began the call, its span starts
+  // here.
   if (outcome.synthetic) return;
   Span span = part_span(call.id.view(), named("execute_tool", call.name), SpanKind::internal,
                         begun ? begun.mapped().begun : clock_.now());
@@ -180,7 +181,7 @@ void RunTrace::end_call(const CallState& call, const OutcomeEntry& outcome) {
       span.attributes.emplace_back(attribute, std::move(value));
     }
   }
-  // What the tool said may hold secrets, and stays in the run's log.
+  // The words of the tool may hold secrets, so they stay in the run's log.
   if (!outcome.ok) add_error(span, outcome.timed_out ? "timeout" : "tool_error", "the call failed");
   sink_.end(std::move(span));
 }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kBytesAtOnce = 1U * 1024 * 1024;
 
-// Files that a model has seen in an earlier turn are named and not sent again.
+// Files that the model has seen in an earlier turn are named and not sent again.
 void name_files(std::string& text, std::vector<FilePart>& files) {
   for (const FilePart& file : std::exchange(files, {})) {
     append(text, text.empty() ? "" : "\n",
@@ -35,13 +35,14 @@ std::string kept_result(const ToolResultPart& result, Length length) {
              result.text.size(), " bytes]");
 }
 
-// Arguments have to stay JSON, so they are kept whole or not at all.
+// Arguments have to stay valid JSON, so they are kept whole or dropped.
 std::string kept_arguments(const ToolCallPart& call, Length length) {
   if (length == Length::whole || call.arguments.size() <= kRetainedBytesMax) return call.arguments;
   return cat(R"({"left_out":")", call.arguments.size(), R"( bytes of arguments"})");
 }
 
-// The calls of one turn that later runs are told of, with their results; empty if there are none.
+// The calls of one turn that later runs are told about, with their results; empty if there are
+// none.
 std::vector<Message> kept_step(const State& state, const Message& turn, const Message& outcomes) {
   const bool keeps_all = state.created().spec.retains_all;
   const Length length = keeps_all ? Length::whole : Length::cut;
@@ -131,7 +132,7 @@ std::vector<std::string> history_entries(const State& state) {
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
                       AddedHistory added) {
   HistoryCache::Beginning known = cache->find(session, after);
-  if (known.entries != after) return;  // it is not known from its beginning
+  if (known.entries != after) return;  // the cache lacks its beginning
   std::vector<llm::MessagePtr> messages;
   for (HistoryEntry& entry : added.entries) append_told(messages, std::move(entry));
   known.past.append(messages);

@@ -13,12 +13,12 @@
 // How a run of a session meets the session's history.
 namespace errand::agent {
 
-// Of a call of a tool with `retain`, a session keeps so much of the result; the rest is cut with a
-// note. Larger arguments are left out. A session that retains all tools keeps them whole.
+// How much of a result a session keeps for a tool with `retain`; the rest is cut, with a note.
+// Larger arguments are left out. A session that retains all tools keeps them whole.
 inline constexpr std::size_t kRetainedBytesMax = 8 * 1024;
 
-// The messages of a history up to an entry, as the model is told them, with the calls that the
-// session retains. Files of earlier messages are not shown to the model again: their names are
+// The messages of a history up to an entry, in the form that the model gets, with the calls that
+// the session retains. Files of earlier messages are not shown to the model again: their names are
 // added to the text. What `cache` knows is not read again (null: all of it is read).
 Task<Result<Past>> read_history(Store* store, SessionKey session, std::int64_t until,
                                 HistoryCache* cache = nullptr);
@@ -33,7 +33,7 @@ struct AddedHistory {
   std::vector<HistoryEntry> entries = {};
   std::int64_t bytes = 0;  // as the store keeps them
 };
-// What a run has added behind so many entries, for the next run of its session.
+// Remembers what a run has added behind `after` entries, for the next run of its session.
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
                       AddedHistory added);
 

@@ -6,7 +6,7 @@
 
 namespace errand::agent {
 
-// A run that gets the turn while it is in memory is read again, and so asks again.
+// A run that gets the turn while it is in memory is loaded again, and so asks again.
 Task<bool> AgentRun::look_for_turn() {
   auto row = co_await around_.store.find_session({key_.workspace, state_->created().session});
   if (row) {
@@ -17,7 +17,7 @@ Task<bool> AgentRun::look_for_turn() {
   co_return row.has_value();
 }
 
-// The run has the turn, so nobody else adds to the history until it ends.
+// While the run has the turn, no other run adds to the history.
 Task<bool> AgentRun::join_session(TurnEntry* first) {
   const SessionKey session{.workspace = key_.workspace, .session = state_->created().session};
   if (!history_) {
@@ -29,7 +29,7 @@ Task<bool> AgentRun::join_session(TurnEntry* first) {
     history_ = row->history();
   }
   const std::int64_t entries = history_->entries;
-  // A history that does not fit is not even read.
+  // A history that does not fit is not read.
   if (!state_->has_room_for(static_cast<std::size_t>(history_->bytes))) {
     cutoff_ = Cutoff::too_long;
     co_return true;
@@ -39,7 +39,7 @@ Task<bool> AgentRun::join_session(TurnEntry* first) {
     observer_.on_broken(history.error());
     co_return false;
   }
-  // A cancel may have come meanwhile; then the history is read again, or never.
+  // If a cancel came meanwhile, the history is read again, or no longer needed.
   if (has_news()) co_return true;
   state_->begin_after(std::move(*history));
   first->history = entries;

@@ -16,9 +16,9 @@ namespace {
 
 constexpr Backoff::Bounds kAnswerRetries{.first = milliseconds(250), .max = milliseconds(5000)};
 
-// Of calls that were refused, or that have to be judged.
+// Calls that are refused or checked at a stretch.
 constexpr std::size_t kJudgedInABreath = 8;
-// Arguments that are checked at home, by a schema that compiles in no time.
+// Arguments up to this size are checked on the home if their schema compiles quickly.
 constexpr std::size_t kQuickArgumentsBytes = 16U * 1024;
 
 bool takes_long_to_judge(const CallState& call) {
@@ -27,15 +27,15 @@ bool takes_long_to_judge(const CallState& call) {
   return call.tool->checker || !json::is_plain_schema(*call.tool->input_schema);
 }
 
-// What the arguments of a call are worth.
+// The result of checking the arguments of a call.
 struct JudgedArguments {
   std::optional<std::string> mistakes;
   std::string shown;
 };
 
-// A call that was running whenever the process ended may be what ends it, whatever it promises. One
-// with a note only goes on with what the note names, which may take longer than many processes
-// live; if such a call ends the process, the run's strikes end the run.
+// A call that was running each time the process ended may be what ends it, whatever its tool
+// promises. A call with a note only resumes what the note names, which may take longer than several
+// processes live; if such a call ends the process, the run's strikes end the run.
 bool may_run_again(const CallState& call) {
   const bool goes_on = call.tool->annotations.resumable && !call.note.empty();
   return goes_on || (promises_repeat(*call.tool) && call.resumes < kCallResumesMax);
@@ -64,9 +64,9 @@ constexpr std::string_view kSiblingFailed =
 constexpr std::string_view kSiblingCutOff =
     "This call was cancelled because a call beside it failed. It may or may not have taken effect.";
 
-// How long the outcome of a call may wait for a commit that it shares. What came by mail is durable
-// there until its mailbox is closed along with the outcome. What a tool has read is read again if
-// it is lost.
+// How long the outcome of a call may wait to share a commit. An answer by mail is durable in its
+// mailbox until the same commit closes the mailbox. The outcome of a read-only tool can be read
+// again if it is lost.
 milliseconds outcome_wait(const ToolDecl& tool) {
   if (tool.site == ToolSite::client) return RunLog::kEchoWait;
   return tool.annotations.read_only ? RunLog::kDeltaWait : RunLog::kNoWait;
@@ -133,7 +133,7 @@ Task<void> AgentRun::judge_calls(std::size_t first) {
   }
 }
 
-// The tools of the run outlive the work, which holds them.
+// The task may outlive the turn, so it keeps the run's tools alive.
 Task<void> AgentRun::judge_aside(ToolUseId id) {
   auto judge = [call = *state_->find_call(id), tools = state_->tools(),
                 cache = around_.schemas.cache] {
@@ -171,7 +171,7 @@ void AgentRun::offer_to_client(const CallState& call) {
   calls_.watch(call.id, around_.timers.now() + timeout);
 }
 
-// Outcomes that follow without running anything.
+// Settles the calls whose outcome is known without running them.
 Task<void> AgentRun::settle_without_running() {
   Breath breath(kJudgedInABreath);
   for (const ToolUseId& id : calls_.take_forgotten()) {
@@ -182,7 +182,7 @@ Task<void> AgentRun::settle_without_running() {
   std::optional<std::string> all_refused = batch_refusal(*state_);
   if (has_failed_sibling()) all_refused = kSiblingFailed;
   if (fatal_outcome_of(*state_)) all_refused = kNotMade;
-  // Gathered first: an outcome that is recorded changes the turn that is walked here.
+  // Gathered first, because recording an outcome changes the turn that this loop walks over.
   std::vector<OutcomeEntry> outcomes;
   for (const CallState& call : state_->turn().calls) {
     if (call.outcome) continue;
@@ -214,10 +214,11 @@ Task<void> AgentRun::settle_without_running() {
   if (state_->waits_for_client()) log_->set_status(RunStatus::waiting);
 }
 
-// Calls that were refused, and calls of tools that the run does not have, are none of a tool.
+// Counts a call for the kind of its tool. Refused calls, and calls of tools that the run does not
+// have, belong to no kind.
 void AgentRun::count_call(const CallState& call, const OutcomeEntry& outcome) {
   if (!call.tool || outcome.synthetic) return;
-  std::string_view kind = "local";  // whatever kind of ref a client has sent it as
+  std::string_view kind = "local";  // the kind of every ref that a client answers
   if (call.tool->site == ToolSite::host) {
     kind = kind_of(state_->created().spec.tools->refs.at(call.tool->origin.ref));
   }
@@ -231,7 +232,8 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   if (!call || call->outcome) return;
   count_call(*call, outcome);
   close_questions(outcome.id);
-  // Many large results of one turn would otherwise be in memory, and in the log, all at once.
+  // Cut to little more than the conversation has room for: otherwise, many large results of one
+  // turn would fill memory and the log at once.
   if (!outcome.synthetic) outcome.text.resize(state_->kept_result(outcome.text).size());
   const bool is_started = call->tool && calls_.is_started(call->id);
   const bool is_offered = is_started && call->tool->site == ToolSite::client;
@@ -271,7 +273,7 @@ Principal AgentRun::principal() const {
 
 // ---- Siblings -----------------------------------------------------------------------------------
 
-// Answers that wait until the turn is over count, too: a call that the model streams after the
+// Answers that wait for the end of the turn count, too: a call that the model streams after the
 // failure is not begun.
 bool AgentRun::has_failed_sibling() const {
   auto cancels = [this](const ToolUseId& id) {
@@ -293,8 +295,8 @@ bool AgentRun::has_failed_sibling() const {
   });
 }
 
-// The run of a call that is cut off ends, too. If the store does not answer, the run ends with its
-// time at the latest.
+// The child run of a call that is cut off ends as well. If the store does not answer, the child run
+// ends at its time limit.
 Task<void> AgentRun::cancel_child_of(ToolUseId call) {
   if (!around_.children) co_return;
   const RunKey child{.workspace = key_.workspace, .run = child_run_of(call)};
@@ -330,8 +332,8 @@ void AgentRun::end_time_of(const ToolUseId& id) {
   tasks_.spawn("run.timeout", answer_for_client(id, std::move(answer)));
 }
 
-// A timeout competes with the client's answer for the same mailbox; whichever is first counts.
-// While the store does not answer, it is asked again: nobody else ends the call.
+// A timeout competes with the client's answer for the same mailbox, and the first one counts. The
+// store is asked until it answers, because nothing else ends the call.
 Task<void> AgentRun::answer_for_client(ToolUseId id, ToolAnswer answer) {
   for (Backoff backoff(kAnswerRetries, key_.run.view()); waits_for_answer(id);) {
     const bool is_done = co_await try_to_answer(id, answer);
@@ -347,7 +349,7 @@ bool AgentRun::waits_for_answer(const ToolUseId& id) const {
 }
 
 Task<bool> AgentRun::try_to_answer(ToolUseId id, ToolAnswer answer) {
-  // A call that was offered a moment ago may not have its mailbox yet.
+  // The mailbox of a call that was offered a moment ago may not be in the store yet.
   auto durable = co_await log_->flush();
   if (!durable) co_return true;
   auto boxes = co_await around_.store.mailboxes(key_);
@@ -356,11 +358,11 @@ Task<bool> AgentRun::try_to_answer(ToolUseId id, ToolAnswer answer) {
                           [&id](const Mailbox& one) { return one.slot == id.view(); });
   if (box == boxes->end()) co_return true;
   if (box->filled) {
-    // By the client or by an earlier attempt, and the store's answer was lost.
+    // The client filled the mailbox, or an earlier attempt whose reply from the store was lost.
     take_late_answer(std::move(*box));
     co_return true;
   }
-  // A client that has claimed the call may have begun it, and may have been cut off in the middle.
+  // The client that claimed the call may have begun it, and may have been cut off in the middle.
   if (answer.timed_out && !box->claim_id.empty()) append(answer.text, ". ", kBegunByClient);
   Mail mail{.to = key_,
             .slot = id.str(),
@@ -368,7 +370,7 @@ Task<bool> AgentRun::try_to_answer(ToolUseId id, ToolAnswer answer) {
             .body = to_mail_body(answer),
             .owner_epoch = epoch_};
   auto outcome = co_await around_.store.mail(mail);
-  // Filled or closed in between: the next attempt reads by whom.
+  // The mailbox was filled or closed in between; the next attempt reads what is in it.
   if (!outcome || *outcome == MailOutcome::unknown_slot) co_return false;
   if (*outcome == MailOutcome::stale_epoch) {
     observer_.on_broken(Error(ErrorCode::conflict, "another process owns the run"));

@@ -6,7 +6,7 @@
 namespace errand::agent {
 namespace {
 
-// Takes files from the newest to the oldest while they fit.
+// Takes files from the newest to the oldest for as long as they fit.
 class Choice final {
  public:
   void take(const std::vector<FilePart>& files) {
@@ -35,7 +35,7 @@ std::vector<FilePart> files_to_read(const State& state) {
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
     if (call->outcome) choice.take(call->outcome->files);
   }
-  // The past of a session names its files and has none.
+  // The history of a session names its files and does not include them.
   const std::vector<llm::MessagePtr>& messages = state.messages();
   for (auto shared = messages.rbegin(); shared != messages.rend(); ++shared) {
     const Message& message = **shared;

@@ -19,8 +19,8 @@ constexpr std::int64_t kTurnFileBytesMax = 20 * 1024 * 1024;
 // results of the last turn's calls are part of that request.
 std::vector<FilePart> files_to_read(const State& state);
 
-// What a turn takes of memory with so many bytes of files: the bytes, their base64 in the request,
-// and the request's text.
+// The memory that a turn takes for its files: their bytes, their base64 in the request, and the
+// request's text.
 constexpr std::size_t held_bytes(std::size_t file_bytes) {
   return file_bytes + 2 * ((file_bytes + 2) / 3 * 4);
 }

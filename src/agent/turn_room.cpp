@@ -47,12 +47,12 @@ bool TurnRoom::has_turn(const Share& share) const {
 }
 
 bool TurnRoom::has_memory(const Need& need) const {
-  // A turn with more files than the room holds gets in once nobody else has any.
+  // A turn with more files than the room holds gets in when no other turn holds any.
   return file_bytes_ == 0 || !need.has_files() ||
          need.file_bytes <= limits_.file_bytes - std::min(file_bytes_, limits_.file_bytes);
 }
 
-// While a workspace has a turn left, its queues hold nothing but turns that wait for memory.
+// While a workspace has turns left, its queues hold only turns that wait for memory.
 bool TurnRoom::gets_in_at_once(const Need& need, const Share& share) const {
   if (!has_turn(share)) return false;
   return !need.has_files() || (!first_with_files_ && has_memory(need));

@@ -87,7 +87,7 @@ class TurnRoom final {
   bool has_memory(const Need& need) const;
   bool gets_in_at_once(const Need& need, const Share& share) const;
   void let_in(Place& place, Share& share);
-  // The place in the queue that gets in next, if one does.
+  // The place in the queue that gets in next; null if none can.
   Place* next();
   void let_in_those_that_fit();
 

@@ -1,5 +1,5 @@
-// Boost.Asio's own functions, compiled here once instead of in every file that uses them, which is
-// what builds for tests do to save time (BOOST_ASIO_SEPARATE_COMPILATION in CMakeLists.txt).
+// In builds for tests, Boost.Asio's own functions are compiled once, here, and not in every file
+// that uses them (BOOST_ASIO_SEPARATE_COMPILATION in CMakeLists.txt).
 
 #ifdef BOOST_ASIO_SEPARATE_COMPILATION
 #include <boost/asio/impl/src.hpp>

@@ -2,7 +2,8 @@
 
 namespace errand {
 
-// A visitor in the queue. One that is cancelled leaves the queue, or its place to the next.
+// A visitor in the queue. If it is cancelled, it leaves the queue, or passes its place on to the
+// next visitor.
 class Gate::Waiting final {
  public:
   Waiting(Gate& gate, Visitor& visitor)
@@ -39,7 +40,7 @@ Task<Gate::Pass> Gate::enter() {
   co_return Pass(*this);
 }
 
-// The place goes to the next in the queue.
+// Passes the place on to the next visitor in the queue.
 void Gate::leave() {
   if (waiting_.empty()) {
     ++free_;

@@ -19,8 +19,9 @@ struct TaskGroup::Child {
 
 namespace {
 
-// Begins from the home's loop, never inside spawn(). Asio starts a coroutine in the middle of the
-// caller, and loses the end of one that is cancelled before it has given way once.
+// Starts the task from the home's loop, never inside spawn(). Asio would start the coroutine in the
+// middle of its caller, and would lose the end of a coroutine that is cancelled before it first
+// suspends.
 Task<void> begin_later(Task<void> task) {
   co_await asio::this_coro::throw_if_cancelled(false);
   co_await asio::post(asio::use_awaitable);
@@ -73,7 +74,7 @@ void TaskGroup::finished(Ticket ticket, std::exception_ptr failure) {
 
 void TaskGroup::cancel(CancelReason reason) {
   if (!cancelled_) cancelled_ = reason;
-  // Emitting may finish tasks at once, so the next one is looked up by its ticket.
+  // Emitting may finish tasks at once, so the next task is looked up by its ticket.
   for (auto child = children_.begin(); child != children_.end();) {
     const Ticket ticket = child->first;
     child->second->cancel.emit(asio::cancellation_type::terminal);

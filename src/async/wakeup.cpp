@@ -16,7 +16,7 @@ Task<void> Wakeup::wait() {
 }
 
 Task<Wakeup::Woken> Wakeup::wait_until(SteadyTime deadline) {
-  // A deadline that has passed needs no timer, which would cost a system call or two.
+  // A deadline that has passed needs no timer, which would cost one or two system calls.
   if (!rung_ && deadline > std::chrono::steady_clock::now()) {
     timer_.expires_at(deadline);
     co_await timer_.async_wait(as_result);

@@ -54,7 +54,7 @@ std::optional<std::string> from_base64(std::string_view text) {
   std::string out(digits.size() * 3 / 4, '\0');
   std::size_t end = 0;
   std::uint32_t bits = 0;
-  int count = 0;  // of bits that are not yet part of a byte
+  int count = 0;  // bits that are not yet part of a byte
   for (char c : digits) {
     std::uint8_t value = kValues[static_cast<unsigned char>(c)];
     if (value == kNoDigit) return {};
@@ -65,7 +65,7 @@ std::optional<std::string> from_base64(std::string_view text) {
     out[end++] = static_cast<char>(bits >> count & 0xffU);
     bits &= (1U << count) - 1;
   }
-  // Bits that are part of no byte are zero: no two texts stand for the same bytes.
+  // Bits that are part of no byte must be zero, so that no two texts stand for the same bytes.
   if (bits != 0) return {};
   return out;
 }

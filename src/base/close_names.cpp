@@ -10,10 +10,10 @@
 namespace errand {
 namespace {
 
-constexpr std::size_t kPrefixBytesMin = 3;  // fewer say nothing
+constexpr std::size_t kPrefixBytesMin = 3;  // a shorter prefix says nothing
 constexpr std::size_t kBytesOfATypo = 3;
 
-// How many characters have to be put in, taken out, changed or swapped with their neighbour.
+// The number of characters to insert, remove, change, or swap with a neighbour.
 std::size_t distance(std::string_view a, std::string_view b) {
   using Line = std::array<std::size_t, kComparedBytesMax + 1>;
   Line before_last{};
@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return line[b.size()];
 }
 
-// How far `name` is from what was asked for; nothing if too far to be meant.
+// How far `name` is from the name that was asked for; empty if it is too far to be meant.
 std::optional<std::size_t> rank(const std::string& asked, std::string_view name) {
   if (name.empty() || name.size() > kComparedBytesMax) return {};
   std::string lower = to_lower(name);
@@ -51,14 +51,14 @@ std::vector<std::string_view> close_names(std::string_view asked,
                                           const std::vector<std::string_view>& known) {
   if (asked.empty() || asked.size() > kComparedBytesMax) return {};
   std::string lower = to_lower(asked);
-  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // how far, and which of `known`
+  std::vector<std::pair<std::size_t, std::size_t>> ranked;  // distance, and index in `known`
   for (std::size_t i = 0; i < known.size(); ++i) {
     if (auto far = rank(lower, known[i])) ranked.emplace_back(*far, i);
   }
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string_view> out;
   for (const auto& [far, index] : ranked) {
-    // Where one name is right but for its case, the others were not meant.
+    // If one name is right except for its case, the other names were not meant.
     if (out.size() == kProposedMax || (!out.empty() && ranked.front().first == 0)) break;
     out.push_back(known[index]);
   }

@@ -21,7 +21,7 @@ void append_unit(std::string& out, unsigned char byte) {
   append(out, "\\u00", kHex[byte >> 4U], kHex[byte & 15U]);
 }
 
-// Control characters include U+0080 to U+009F, which some terminals obey.
+// Includes the control characters U+0080 to U+009F, which some terminals obey.
 void append_escaped(std::string& out, std::string_view text) {
   while (!text.empty()) {
     auto byte = static_cast<unsigned char>(text[0]);
@@ -84,7 +84,7 @@ void Log::write(LogLevel level, std::string_view message, std::initializer_list<
     line += "\n";
   }
   std::lock_guard lock(mutex_);
-  // A log that cannot be written must not stop the work it tells of.
+  // A failure to write the log must not stop the work that the log describes.
   [[maybe_unused]] auto written = ::write(fd_, line.data(), line.size());
 }
 

@@ -39,8 +39,9 @@ Result<void> write_and_sync(int fd, std::string_view text) {
   return Error(ErrorCode::unavailable, std::strerror(errno));
 }
 
-// The new name of a file survives a power failure only once its folder is on the disk. False: with
-// the reason in errno. A file system that cannot do this for a folder keeps names in its own way.
+// The new name of a file survives a power failure only when its folder is on the disk. Returns
+// false with the reason in errno. A file system that cannot sync folders has its own way of keeping
+// names.
 bool sync_folder_of(const std::filesystem::path& file) {
   const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   Descriptor opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));

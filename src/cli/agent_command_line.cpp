@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kTurnsMax = 1000;
 
-// The flags of `run` and `chat` that describe the agent.
+// Flags of `run` and `chat` that describe the agent.
 void add_agent(CLI::App* command, AgentOptions& options) {
   add(command, "--agent", options.agent, "AGENT", "Stored agent to run (see 'errand agents')");
   add(command, "--model", options.model, "MODEL", "Model to use instead of the default");
@@ -40,7 +40,7 @@ void add_agent(CLI::App* command, AgentOptions& options) {
       ->check(CLI::Range(0, kTurnsMax));
 }
 
-// The flags of `run` and `chat` that say where the agent runs.
+// Flags of `run` and `chat` that say where the agent runs.
 void add_place(CLI::App* command, AgentOptions& options) {
   command->add_flag("--embedded", options.embedded, "Run without a server");
   add(command, "--config", options.config, "FILE",

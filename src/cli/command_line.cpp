@@ -326,7 +326,7 @@ std::string help_of(const CLI::App* command) {
   return gap == std::string::npos ? text : text.erase(gap, 1);
 }
 
-// CLI11 tells how many values of which kind are missing, and people ask for one.
+// CLI11 says how many values of which kind are missing; a person needs to know only that one is.
 std::string in_plain_words(std::string_view problem) {
   const std::size_t value = problem.find(": 1 required ");
   if (value == std::string_view::npos) return std::string(problem);
@@ -339,7 +339,7 @@ int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return print(help_of(command));
   }
-  // An unknown word may be the reason why a required one is missing.
+  // A required word may be missing because an unknown one stands in its place.
   for (const CLI::App* one = command; one; one = one->get_parent()) {
     std::vector<std::string> rest = one->remaining();
     if (!rest.empty()) return fail_usage(unknown_words(describe(one), rest));
@@ -379,7 +379,7 @@ std::string rare_commands() {
   constexpr std::size_t kColumnsMax = 80;
   constexpr std::string_view kIndent = "\n      ";
   std::string out = "Also: ";
-  std::size_t line = 0;  // where the last line begins
+  std::size_t line = 0;  // the start of the last line
   for (std::string_view name : kRareCommands) {
     if (name != kRareCommands.front()) append(out, ",");
     const bool fits = out.size() - line + name.size() + 2 <= kColumnsMax;
@@ -425,7 +425,8 @@ void add_commands(CLI::App& app, ExitCode exit_code) {
   add_help(app, exit_code);
   add_version(app, exit_code);
   for (const char* name : kRareCommands) app.get_subcommand(name)->group("");
-  // The reader of the list of commands has found the flag. Commands would inherit this.
+  // The program's own help does not list --help, which its reader has found. Hidden last, because
+  // commands would inherit this.
   app.get_help_ptr()->group("");
 }
 

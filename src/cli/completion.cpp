@@ -10,7 +10,7 @@
 namespace errand::cli {
 namespace {
 
-// Text in single quotes, of a shell in which `escaped` stands for one of them.
+// Text in single quotes, for a shell in which `escaped` stands for a quote.
 std::string quoted(std::string_view text, std::string_view escaped) {
   std::string out = "'";
   for (char c : text) append(out, c == '\'' ? escaped : std::string_view(&c, 1));
@@ -26,7 +26,8 @@ std::string joined(const std::vector<std::string>& words, std::string_view betwe
 // What may follow as the value of a flag or as an argument.
 enum class Values { none, choices, files, directories, known };
 
-// A kind whose values the server knows; "" for others. The value of "[CHAT]" may be left out.
+// The kind itself if the server knows its values, "" for other kinds. The value of "[CHAT]" may be
+// left out on the line.
 std::string_view known_kind(std::string_view kind) {
   if (kind == "[CHAT]") return "SESSION";
   std::span<const std::string_view> kinds = value_kinds();
@@ -61,8 +62,8 @@ std::string command_names(const CommandInfo& root, std::string_view between) {
   return joined(out, between);
 }
 
-// Finds the command on the line, in `command`, and the flags that name its server, in `place`; the
-// same in bash and zsh but for where words start.
+// Finds the command on the line, for `command`, and the flags that name its server, for `place`.
+// bash and zsh differ only in where words start.
 std::string find_command(const CommandInfo& root, int first, std::string_view current,
                          std::string_view words) {
   std::string out = cat("  local command=errand i\n  local -a place=()\n  for ((i = ", first,
@@ -83,12 +84,12 @@ std::string find_command(const CommandInfo& root, int first, std::string_view cu
 struct ValueLines {
   std::string_view files;
   std::string_view directories;
-  std::string_view choices;  // in front of the words
+  std::string_view choices;  // before the words
   std::string_view choices_end;
-  std::string_view known;  // in front of the kind
+  std::string_view known;  // before the kind
 };
 
-// Completes the value of the flag before, and returns.
+// Completes the value of the previous flag, and returns.
 std::string complete_values(const CommandInfo& root, std::string_view previous,
                             const ValueLines& lines) {
   std::string out = cat("  case \"$command ", previous, "\" in\n");
@@ -115,7 +116,7 @@ std::string complete_values(const CommandInfo& root, std::string_view previous,
   return out + "  esac\n";
 }
 
-// The words that may follow a command: those below it, choices of its arguments, and flags.
+// The words that may follow a command: its subcommands, choices of its arguments, and flags.
 std::vector<FlagInfo> words_of(const CommandInfo& command) {
   std::vector<FlagInfo> out;
   for (const CommandInfo& below : command.commands) {

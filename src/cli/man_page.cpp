@@ -8,7 +8,7 @@
 namespace errand::cli {
 namespace {
 
-// Text that roff shows as it is, in the middle of a line or at its start.
+// Escapes text for roff, for the middle of a line or its start.
 std::string roff(std::string_view text) {
   std::string out = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
   for (char c : text) {

@@ -15,7 +15,7 @@ const unsigned char* to_bytes(std::string_view text) {
 }  // namespace
 
 Sha256 sha256(std::string_view bytes) {
-  // Looked up once: finding the algorithm by its name costs more than hashing a key.
+  // Fetched once, because looking up the algorithm by name costs more than hashing a key.
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   Sha256 digest;
   int done = EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, algorithm, nullptr);

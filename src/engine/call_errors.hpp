@@ -7,7 +7,7 @@
 
 namespace errand::engine {
 
-// What clients are told about calls they cannot have.
+// The errors that clients get for calls that they cannot claim or answer.
 
 inline Error call_not_pending(std::string_view tool_use_id) {
   return Error(ErrorCode::not_found, cat("no call \"", tool_use_id, "\" is pending"))

@@ -16,12 +16,12 @@ Error too_deep() {
 }
 
 Error cut_off() {
-  return {ErrorCode::cancelled, "the calling run is no longer driven here"};
+  return {ErrorCode::cancelled, "the calling run was cut off"};
 }
 
 }  // namespace
 
-// What the caller's state says at the moment of the call.
+// What the child run takes from its caller's state at the moment of the call.
 Result<Engine::ChildOf> Engine::child_of(const RunKey& parent, const AgentCall& call) const {
   std::shared_ptr<LiveRun> live = residency_.find(parent);
   if (!live || !live->agent()) return cut_off();
@@ -42,8 +42,7 @@ Task<Result<RunRow>> Engine::begin_child(Principal who, AgentCall call) {
   auto known = co_await deps_.store.find(key);
   if (known || known.error().code() != ErrorCode::not_found) co_return known;
   ERRAND_CO_TRY(auto child, child_of({.workspace = who.workspace, .run = call.run}, call));
-  // A run that was read again may make the call while the run of an earlier attempt is being
-  // created.
+  // A run that was reloaded may repeat the call while its child run is still being created.
   NewChildPtr& entry = new_children_[key.run];
   if (!entry) {
     entry = std::make_shared<NewChild>();
@@ -57,8 +56,8 @@ Task<Result<RunRow>> Engine::begin_child(Principal who, AgentCall call) {
   co_return row;
 }
 
-// A task of the engine: its caller may be cut off at any time, and a run that is created
-// without being driven would be nobody's.
+// This is a task of the engine because the call may be cut off at any time. A child run that was
+// created and not driven would have no owner.
 Task<void> Engine::create_child(Principal who, AgentCall call, ChildOf child, NewChildPtr created) {
   const RunId id = child.id;
   created->result = co_await make_child(std::move(who), std::move(call), std::move(child));

@@ -27,7 +27,8 @@ std::string hash_if_large(const std::string& text) {
   return is_large ? crypto::to_hex(crypto::sha256(text)) : "";
 }
 
-// The refs of a spec have names of their own; what a source calls its tools is known only here.
+// The parser has checked the names in the spec. The names that a source gives its tools are known
+// only here.
 Result<void> check_names(const std::vector<ToolDecl>& tools) {
   bool has_bound = std::any_of(tools.begin(), tools.end(),
                                [](const ToolDecl& tool) { return tool.site == ToolSite::host; });
@@ -41,7 +42,7 @@ Result<void> check_names(const std::vector<ToolDecl>& tools) {
   return {};
 }
 
-// The room of a spec, and what the spec needs there, as one of its tools.
+// Turns the room of a spec, and the toolkits that the spec requires there, into a tool ref.
 Result<void> take_room_in(Spec& spec) {
   if (!spec.room) {
     if (spec.required_toolkits.empty()) return {};
@@ -63,7 +64,8 @@ Result<void> take_room_in(Spec& spec) {
   return {};
 }
 
-// Of many tools few are called: a schema that surely compiles waits for its first call.
+// Few of many tools are ever called: a schema that certainly compiles is compiled at its first
+// call.
 Result<void> check_schema(json::SchemaCache& schemas, OfferedTool& tool, std::string_view pointer) {
   const SchemaPtr& output = tool.decl.output_schema;
   if (output && !json::is_plain_schema(*output)) {
@@ -83,11 +85,11 @@ Result<void> check_schema(json::SchemaCache& schemas, OfferedTool& tool, std::st
   return {};
 }
 
-// What the refs of a set mean in this process, by their place. Absent: a server has to be asked.
-// Empty: nobody here knows the ref, and it may describe its tools itself.
+// What each ref of a set stands for in this process, in the order of the refs. Absent: a server has
+// to be asked. Empty: no source here knows the ref, which may describe its tools itself.
 using KnownTools = std::vector<std::optional<std::vector<ToolDecl>>>;
 
-// The set with everything that it offers. Takes as long as its text is.
+// The set with all the tools that it offers. Takes time in proportion to the length of its text.
 Result<ToolSetPtr> whole_tool_set(json::SchemaCache& schemas, const ToolSet& tools,
                                   KnownTools known) {
   std::vector<ToolDecl> decls;
@@ -110,7 +112,7 @@ Result<ToolSetPtr> whole_tool_set(json::SchemaCache& schemas, const ToolSet& too
   return std::make_shared<const ToolSet>(std::move(whole));
 }
 
-// What stands in the schemas of a caller stays out of the log.
+// Only the number of patterns is logged, because the patterns are the caller's data.
 void tell_unchecked_patterns(Log& log, const RunRow& run, const CreatedEntry& created) {
   const std::size_t count = unchecked_patterns(created.spec);
   if (count == 0) return;
@@ -120,27 +122,27 @@ void tell_unchecked_patterns(Log& log, const RunRow& run, const CreatedEntry& cr
                                                        {"patterns", std::to_string(count)}});
 }
 
-// What a run begins with, taken in.
+// The first entries of a run, as journal lines and folded.
 struct Beginning {
   std::string journal;
   std::unique_ptr<agent::State> state = std::make_unique<agent::State>();
 };
 
-// Room for the journal is made once: a string that grows is copied, and a long one takes up to
-// three times its size meanwhile.
+// The journal's memory is reserved at once: a growing string is copied, and takes up to three times
+// its size meanwhile.
 Beginning take_in(std::vector<JournalEntry> entries, std::size_t rough_bytes) {
   constexpr std::size_t kOtherBytesPerEntry = 256;
   Beginning out;
   out.journal.reserve(rough_bytes + entries.size() * kOtherBytesPerEntry);
   for (JournalEntry& one : entries) {
-    const JournalEntry entry = std::move(one);  // let go of as soon as it is taken in
+    const JournalEntry entry = std::move(one);  // freed as soon as it is folded
     append_journal_line(out.journal, entry);
     out.state->apply(entry);
   }
   return out;
 }
 
-// How long its line is, without what is always short, or kept beside the journal.
+// Roughly the length of an entry's line, without what is always short or kept beside the journal.
 struct RoughBytes {
   std::size_t operator()(const CreatedEntry& entry) const {
     std::size_t bytes = entry.spec.system_prompt.size();
@@ -184,7 +186,7 @@ void add_tools(const ToolSetPtr& tools, std::vector<RunBlob>& blobs) {
 
 }  // namespace
 
-// What a ref means in this process; empty if nobody here knows it.
+// The tools that a ref stands for in this process; empty if no source here knows it.
 Result<std::vector<ToolDecl>> Engine::bind(const ToolRef& ref, std::size_t index,
                                            const Principal& who) {
   auto bound = deps_.tools.bind(ref, who);
@@ -214,7 +216,7 @@ Task<Result<ToolSetPtr>> Engine::resolve_tools(ToolSetPtr tools, StoredTools sto
     return whole_tool_set(*schemas, *tools, std::move(known));
   };
   ERRAND_CO_TRY(auto whole, co_await run_aside(pool, std::move(resolve)));
-  // What stored tools mean differs from workspace to workspace, and from one day to the next.
+  // A set with stored tools is not cached: they differ between workspaces and change over time.
   if (stored.empty()) tool_sets_.insert(whole);
   co_return whole;
 }
@@ -271,9 +273,10 @@ Result<CreatedEntry> Engine::resolve_now(const Principal& who, Spec spec,
       .on_turns_exceeded = budgets.on_turns_exceeded.value_or(OnTurnsExceeded::fail),
       .loop = loop_limits(spec.loop_detection),
       .tool_budgets = budgets_in_force(spec.tool_budgets)};
-  // A budget of a tool that the run does not have says nothing, and would be kept with every run.
+  // A budget for a tool that the run does not have has no effect, and would be stored with every
+  // run.
   std::erase_if(entry.limits.tool_budgets, [&entry](const auto& budget) {
-    if (!entry.unbound.empty()) return false;  // it may come to have the tool
+    if (!entry.unbound.empty()) return false;  // a server may still offer the tool
     return std::none_of(entry.tools->begin(), entry.tools->end(),
                         [&](const ToolDecl& tool) { return tool.name == budget.first; });
   });
@@ -285,7 +288,7 @@ Result<CreatedEntry> Engine::resolve_now(const Principal& who, Spec spec,
 Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools, SchemaPtr output) {
   std::vector<SchemaPtr> schemas{std::move(output)};
   for (const ToolRef& ref : tools->refs) {
-    if (tools->offered) break;  // these were compiled when they were sent first
+    if (tools->offered) break;  // compiled when the set was first sent
     for (const OfferedTool& tool : offered_tools(ref)) {
       schemas.push_back(tool.decl.input_schema);
       schemas.push_back(tool.decl.output_schema);
@@ -295,8 +298,8 @@ Task<Result<void>> Engine::compile_schemas(ToolSetPtr tools, SchemaPtr output) {
   co_return compiled;
 }
 
-// A caller's spec as it is kept: with its agent and its room taken in, and the headers of its tools
-// sealed.
+// Turns a caller's spec into the form that is stored: with its agent and its room merged in, and
+// the headers of its tools sealed.
 Task<Result<Engine::Prepared>> Engine::prepare(Principal who, Spec spec) {
   Prepared out;
   ERRAND_CO_TRY(out.spec, co_await adopt_agent(who, std::move(spec)));
@@ -346,7 +349,7 @@ Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::
   }
   ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = *given};
   const milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
-  // The caller waits by the steady clock, whatever the engine's timers go by.
+  // The call's deadline is on the steady clock, even where the engine's timers use another clock.
   ToolContext context{.who = who, .deadline = std::chrono::steady_clock::now() + timeout};
   ToolOutcome outcome = co_await tried_tools_.call(tool, std::move(call), context, nullptr);
   co_return outcome;
@@ -358,7 +361,7 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
     ERRAND_CO_CHECK(check_may_run_without_agent(who));
     co_return spec;
   }
-  // A spec that goes on with an agent has its version taken in already.
+  // A spec with a version has been merged with its agent before.
   const bool is_adopted = spec.agent_version > 0;
   if (is_adopted && who.may_use_agent(asked)) co_return spec;
   Result<NamedRecord> agent = Error(ErrorCode::not_found, cat("there is no agent \"", asked, "\""));
@@ -375,7 +378,7 @@ Task<Result<Spec>> Engine::adopt_agent(Principal who, Spec spec) {
     co_return co_await deps_.pool->run(std::move(adopt));
   }
   if (agent.error().code() != ErrorCode::not_found) co_return std::move(agent).error();
-  // The protocol has 403 here, as for the agent of another workspace.
+  // The protocol answers 403 for an unknown agent, as for an agent of another workspace.
   co_return Error(ErrorCode::forbidden, agent.error().message())
       .pointer("/agentId")
       .hint("'errand agents list' shows them");
@@ -406,7 +409,7 @@ Task<Result<RunId>> Engine::make_run(Principal who, Spec spec, Idempotency idemp
   }
   std::vector<JournalEntry> journal;
   journal.reserve(2);
-  // A run that has to ask about its tools does so before its first turn.
+  // A run with tools that are not bound yet binds them before its first turn.
   const bool is_bound = created.unbound.empty();
   journal.emplace_back(std::move(created));
   if (is_bound) journal.emplace_back(TurnEntry{.turn = 0, .attempt = 1, .after_seq = 0});
@@ -446,9 +449,9 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   ERRAND_CO_CHECK(check_conversation_bytes(state->conversation_bytes()));
   const CreatedEntry& created = state->created();
   add_tools(created.spec.tools, run.effects.blobs);
-  // The status is part of the commit. Both are kept until the run has its own, or is known to wait.
-  // What does not wait for a slot may still wait for a connection to the model, or for the memory
-  // of its files.
+  // The status is part of the commit, so the slot and the place for the first turn are taken before
+  // it. Both are held until the run has its own, or is known to wait. A run that needs no wait for
+  // a slot may still have to wait for a connection to the model, or for memory for its files.
   const agent::TurnRoom::Need need{.workspace = who.workspace,
                                    .file_bytes = agent::held_bytes(agent::files_to_read(*state))};
   Wakeup* nobody = nullptr;
@@ -474,7 +477,7 @@ Task<Result<CreateOutcome>> Engine::begin(Principal who, std::vector<JournalEntr
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto begun, co_await create_surely(std::move(run)));
   CreateOutcome& outcome = begun.outcome;
-  // A repeated request gets the run of the first one, which is driven already.
+  // A repeated request gets the first request's run, which is already driven.
   if (outcome.refused || outcome.kind == Creation::existing) co_return std::move(outcome);
   if (outcome.kind == Creation::conflict) {
     co_return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")

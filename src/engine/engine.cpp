@@ -28,7 +28,7 @@ Error no_such_run(const RunId& run) {
   return {ErrorCode::not_found, cat("there is no run \"", run.view(), "\"")};
 }
 
-// An entry of a journal without its secrets.
+// A journal entry without its secrets.
 Result<std::string> shown_entry(const std::string& line) {
   ERRAND_TRY(auto entry, json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
   json::redact_secrets(entry);
@@ -44,7 +44,8 @@ Error newer_run(const RunId& run) {
       .hint("Use that version, or a newer one.");
 }
 
-// Runs share the surroundings, and residency_ drives them: so it comes after all that they use.
+// Runs share the surroundings, and residency_ drives the runs, so residency_ comes after everything
+// that they use.
 Engine::Engine(Deps deps, Limits limits)
     : deps_(deps),
       limits_(limits),
@@ -130,8 +131,8 @@ Task<Result<RunStatus>> Engine::cancel(Principal who, RunId run) {
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
     co_return row.status;
   }
-  // A cancel lies in the mailbox already. The process that took it may not have lived to deliver
-  // it, and a run folds a cancel that comes twice once.
+  // The cancel is in the mailbox already, but the process that put it there may have died before it
+  // delivered it. A run that gets a cancel twice folds it once.
   if (outcome == MailOutcome::unknown_slot) residency_.deliver(key, filled_by(std::move(mail)));
   co_return RunStatus::cancelled;
 }
@@ -145,9 +146,9 @@ Task<Result<std::unique_ptr<Subscription>>> Engine::subscribe(Principal who, Run
     live = residency_.find_or_watch(row);
   }
   if (after > live->committed_seq()) {
-    // A run that is being taken over does not know its log yet, so the store is asked. A reader
-    // that is ahead of the log indeed gets the end of an ended run again, and goes on from the end
-    // of another.
+    // A run that is being taken over does not know the end of its log yet, so the store is asked.
+    // If the reader is ahead of the log even so, it gets the last event of an ended run again, and
+    // continues from the end of the log of any other run.
     ERRAND_CO_TRY(auto row, co_await deps_.store.find(key));
     const EventSeq end = std::max(row.last_seq, live->committed_seq());
     if (after > end) after = is_terminal(row.status) ? std::max(EventSeq{0}, end - 1) : end;
@@ -164,7 +165,7 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, at_once));
   const bool is_all = page.segments.empty() || page.segments.back()->last_seq >= row.last_seq;
   if (is_all || at_once == bytes_max) co_return page;
-  // Whoever asks for a short log does not wait for those who ask for long pages.
+  // A reader of a short log need not wait behind readers of long pages.
   Gate::Pass pass = co_await long_reads_.enter();
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, bytes_max));
   co_return page;
@@ -220,13 +221,13 @@ void Engine::drain() {
   tell_watchers();
 }
 
-// Runs stop before the store is told that they were stopped on purpose.
+// Runs are stopped before the store is told that the stop was on purpose.
 Task<void> Engine::stop() {
   draining_ = true;
   pauses_.end();
   tell_watchers();
   co_await residency_.stop();
-  // The store knows what becomes of them.
+  // No child run is lost: the store knows which ones were created.
   for (const auto& [run, child] : new_children_) tasks_.cancel_one(child->task);
   co_await tried_tools_.stop();
   co_await tasks_.join();

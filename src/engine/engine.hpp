@@ -43,7 +43,7 @@ struct Limits {
   milliseconds local_tool_timeout{300'000};
   int max_tool_turns = 32;
   milliseconds run_time{86'400'000};
-  // Ended runs are removed after so long; never without it.
+  // Ended runs are removed after this time; absent: never.
   std::optional<milliseconds> keep_runs;
   SlotLimits slots = {};         // how many runs are in flight at once
   agent::TurnLimits turns = {};  // of all runs
@@ -113,7 +113,7 @@ struct SessionView {
   SessionParams params;
 };
 
-// A run as it stands in the store.
+// A run as the store has it.
 struct RunView {
   RunRow row;
   std::unique_ptr<agent::State> state;
@@ -168,8 +168,8 @@ class Engine final : private agent::ChildRuns {
     BlockingPool* pool = nullptr;  // for what takes long to compute; null: that is done at home
   };
 
-  // So many long reads of the store may run at once. The store needs more read threads than this,
-  // so that short reads find one free.
+  // The most long reads of the store at once. The store needs more read threads than this, so that
+  // short reads find a free one.
   static constexpr std::size_t kScansMax = 5;
 
   Engine(Deps deps, Limits limits);
@@ -193,8 +193,9 @@ class Engine final : private agent::ChildRuns {
   // shutting down.
   Task<Result<RunId>> create(Principal who, Spec spec, Idempotency idempotency);
 
-  // The same for a run that begins with the turns that another has finished by a point of its log,
-  // results of their calls included; nothing of that is done again. not_found: no such run.
+  // The same for a run that begins with the turns that another run had finished at a point of its
+  // log, results of their calls included. None of these calls is made again. not_found: no such
+  // run.
   Task<Result<ForkedRun>> fork(Principal who, RunId run, ForkParams params,
                                Idempotency idempotency);
   // The same for a run whose first journal entries are there: `created`, the entries that it takes
@@ -205,7 +206,7 @@ class Engine final : private agent::ChildRuns {
                                     std::optional<SessionTurn> session = {}, RunId id = {});
 
   // The run of an agent's call, created if it is not there yet: however often a call is made, it
-  // has one run. A caller that is cut off leaves none half created. invalid_argument with the
+  // has one run. A caller that is cut off leaves no half-created run. invalid_argument with the
   // reason "too_deep": the run that calls has kChildDepthMax runs above it. not_found: the agent,
   // or its version, is gone. Else as `create`.
   Task<Result<RunRow>> begin_child(Principal who, AgentCall call);
@@ -231,8 +232,8 @@ class Engine final : private agent::ChildRuns {
   Task<Result<PendingCall>> extend_claim(Principal who, std::string tool_use_id,
                                          std::string claim_id, milliseconds ttl);
 
-  // Tells how far a pending call has come; shown as an event, without a wait for the commit.
-  // not_found with reason "unknown_tool_use": it is not pending. conflict with reason
+  // Reports the progress of a pending call, which is shown as an event without a wait for the
+  // commit. not_found with reason "unknown_tool_use": it is not pending. conflict with reason
   // "run_terminal": the run has ended.
   Task<Result<void>> report_progress(Principal who, std::string tool_use_id, ProgressReport report);
 
@@ -331,7 +332,7 @@ class Engine final : private agent::ChildRuns {
  private:
   // The spec with what the stored agent that it names says, as of now.
   Task<Result<Spec>> adopt_agent(Principal who, Spec spec);
-  // Of refs that the store has to be asked about, by their index.
+  // The tools of refs that the store knows, by the index of the ref.
   using StoredTools = std::map<std::size_t, std::vector<ToolDecl>>;
   // A spec with everything that has to be read before it can be resolved.
   struct Prepared {
@@ -344,8 +345,8 @@ class Engine final : private agent::ChildRuns {
   // not_found: no such session, unless it was there a moment ago.
   Task<Result<SessionCache::Known>> known_session(SessionKey session);
   // Schemas that may take long to compile, of tools and of the output (null: none), so that
-  // resolving the run finds them, or their errors, in the cache.
-  // invalid_argument: together they have too many patterns. What else is wrong is told later.
+  // resolving the run finds them, or their errors, in the cache. invalid_argument: together they
+  // have too many patterns. Other errors are reported when the run is resolved.
   Task<Result<void>> compile_schemas(ToolSetPtr tools, SchemaPtr output);
   // Pins what could change later.
   Task<Result<CreatedEntry>> resolve(Principal who, Prepared asked, std::string model_id);
@@ -355,7 +356,7 @@ class Engine final : private agent::ChildRuns {
   Task<Result<ToolSetPtr>> resolve_tools(ToolSetPtr tools, StoredTools stored, Principal who);
   Result<OutputMechanism> resolve_output(const Spec& spec, const ToolDecls& tools,
                                          const llm::Model& model);
-  // invalid_argument with the limit: a conversation must not have so many bytes.
+  // invalid_argument with the limit: a conversation must not have this many bytes.
   Result<void> check_conversation_bytes(std::size_t bytes) const;
 
   // Writes whose outcome is known when they return, even if the store's answer was lost

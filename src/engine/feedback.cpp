@@ -1,4 +1,4 @@
-// What people think of runs.
+// The feedback that people give on runs.
 #include <utility>
 
 #include "base/text.hpp"
@@ -45,7 +45,8 @@ Task<Result<bool>> Engine::give_feedback(Principal who, RunId run, Feedback feed
   changes.front().body = json::write(body);
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto outcome, co_await deps_.store.change_records(std::move(changes)));
-  // A run that was removed in the meantime has taken no record with it.
+  // Removing a run removes its feedback. If the run was removed just before this feedback was
+  // stored, the feedback is removed here.
   auto still_there = co_await deps_.store.find(key);
   if (!still_there && still_there.error().code() == ErrorCode::not_found) {
     std::vector<RecordChange> removal(1);

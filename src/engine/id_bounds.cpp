@@ -8,7 +8,7 @@
 namespace errand::engine {
 namespace {
 
-// The first id that an IdSource may make at this moment.
+// The smallest id that an IdSource can make at this moment.
 std::string first_id(std::string_view prefix, WallTime at) {
   struct Moment final : Clock {
     explicit Moment(WallTime time) : at(time) {}

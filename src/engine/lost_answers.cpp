@@ -1,6 +1,6 @@
-// Writes whose outcome the store could not tell. They may be durable, so the store is read until it
-// answers before anybody is told, and what was written is brought to its run. Each of these is a
-// task of the engine, because the caller may be cut off meanwhile.
+// Writes whose outcome the store could not tell. They may be durable, so nobody gets an answer
+// before the store can be read again; then whatever was written is delivered to its run. Each of
+// these writes is a task of the engine, because its caller may be cut off meanwhile.
 #include <utility>
 
 #include "async/backoff.hpp"
@@ -12,10 +12,10 @@ namespace {
 
 Error still_unknown() {
   return {ErrorCode::outcome_unknown,
-          "the server stops before the store could say whether it has the write"};
+          "the server is stopping, and the store has not said whether the write was made"};
 }
 
-// Nothing else can come of another attempt.
+// Another attempt would give the same error.
 bool is_final(const Error& error) {
   return error.code() != ErrorCode::unavailable && error.code() != ErrorCode::outcome_unknown;
 }
@@ -85,19 +85,20 @@ Task<Result<Engine::Begun>> Engine::find_created(RunKey key, std::optional<Sessi
   co_return still_unknown();
 }
 
-// Drives the run if it has the turn. Gives the run that it interrupts, if it does.
+// Drives the run if it has the turn. Returns the run that it interrupts, if any.
 Task<std::optional<RunId>> Engine::find_turn(RunRow row, SessionTurn turn) {
-  // The run may have got its turn, or even have ended, since: it is read again to be driven.
+  // The run may have got its turn since, or may even have ended, so it is driven from what the
+  // store says now.
   auto session = co_await deps_.store.find_session({row.workspace, turn.session});
-  // While the session cannot be read, the run asks for its turn when it starts.
+  // If the session cannot be read, the run asks for its turn when it starts.
   const bool has_turn = !session || session->current == row.id;
   if (has_turn && !is_terminal(row.status)) residency_.take_turn(row.key());
   const bool interrupts = session && !has_turn && turn.when_busy == WhenBusy::interrupt;
   co_return interrupts ? session->current : std::nullopt;
 }
 
-// Ends the session once more. Which runs were cancelled the first time nobody knows any more: all
-// that are unfinished were, and a cancel that comes twice counts once.
+// Ends the session again. It is no longer known which runs the first attempt cancelled, but it
+// cancelled every unfinished run, and a run that gets a cancel twice folds it once.
 Task<Result<EndedSession>> Engine::end_surely(SessionKey session, std::string reason) {
   for (Backoff backoff({}, session.session.view()); !pauses_.ended();) {
     auto ended = co_await deps_.store.end_session(session, reason);

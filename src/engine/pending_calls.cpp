@@ -10,11 +10,11 @@
 namespace errand::engine {
 namespace {
 
-// Calls that become free without this process noticing (a claim of a former one has run out, or
-// another node opened them) are seen this late at most.
+// This process does not notice when a claim made by an earlier process expires, or when another
+// node opens a call. Such calls are found at most this much later.
 constexpr milliseconds kLookAgain{5000};
 
-// The same for the same caller, call and key. Others cannot guess it.
+// Depends on the caller, the call and the key alone, and cannot be guessed by others.
 std::string claim_id_of(const Principal& who, std::string_view slot, std::string_view key) {
   constexpr std::size_t kHexChars = 32;
   std::string asked = cat(who.workspace.view(), "\n", who.key.view(), "\n", slot, "\n", key);
@@ -23,7 +23,7 @@ std::string claim_id_of(const Principal& who, std::string_view slot, std::string
 
 }  // namespace
 
-// A watcher among those who wait for the same calls, for as long as this lives.
+// Registers a watcher with those that wait for the same calls, for as long as this lives.
 class Engine::Watching final {
  public:
   Watching(Engine& engine, const CallFilter& filter, CallWatcher& watcher, CallPoll* poll)
@@ -82,7 +82,7 @@ Task<Result<std::vector<PendingCall>>> Engine::pending_calls(CallFilter filter,
       watcher.has_news = true;
       watcher.wakeup.notify();
     });
-    // A wakeup that only checks whether the poller is still there does not read the store.
+    // A wakeup that only checks whether the poller is still there does not need the store.
     while (!watcher.has_news && !is_over()) co_await watcher.wakeup.wait();
     if (!watcher.has_news) co_return std::vector<PendingCall>();
   }
@@ -118,7 +118,7 @@ void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::span<const Ma
   }
 }
 
-// Those who wait for calls of this tool; without a name: for calls of any.
+// Wakes the watchers of this tool's calls. Without a name: the watchers of all calls.
 void Engine::tell_watchers_of(const WorkspaceSlug& workspace, std::string_view name) {
   auto found = call_watchers_.find({workspace, std::string(name)});
   if (found == call_watchers_.end()) return;
@@ -144,7 +144,7 @@ Task<Result<void>> Engine::report_progress(Principal who, std::string tool_use_i
                                               .progress = report.progress,
                                               .total = report.total})};
   ERRAND_CO_TRY(auto outcome, co_await post(std::move(mail)));
-  // Any other refusal means that the run has not taken an earlier report yet; this one is dropped.
+  // Any other refusal means that the run has not read the last report yet; this one is dropped.
   if (outcome == MailOutcome::run_ended) {
     co_return Error(ErrorCode::conflict, "the run has ended").reason("run_terminal");
   }
@@ -162,7 +162,7 @@ Task<Result<PendingCall>> Engine::take_call(CallClaim claim) {
   co_return shown(std::move(outcome.box));
 }
 
-// Once the claim has run out, the call is work for others again.
+// When the claim expires, other clients may claim the call.
 void Engine::watch_claim(const WorkspaceSlug& workspace, const Mailbox& call) {
   if (pauses_.ended()) return;
   forget_claim(call.run, call.slot);
@@ -175,7 +175,7 @@ void Engine::watch_claim(const WorkspaceSlug& workspace, const Mailbox& call) {
       });
 }
 
-// The claim is over, or does not matter any more.
+// The claim has expired, or the call is over.
 void Engine::forget_claim(const RunId& run, const std::string& slot) {
   auto claims = claims_.find(run);
   if (claims == claims_.end()) return;

@@ -1,4 +1,4 @@
-// Removing what has ended.
+// Removing runs and sessions that have ended.
 #include <utility>
 
 #include "base/text.hpp"
@@ -7,7 +7,7 @@
 namespace errand::engine {
 namespace {
 
-// So many runs of a session are removed in one commit.
+// At most this many runs of a session are removed in one commit.
 constexpr std::size_t kRunsAtOnce = 100;
 
 Error run_active() {
@@ -30,12 +30,12 @@ Task<Result<void>> Engine::remove_run(Principal who, RunId run) {
   ++counters_.durable_waits;
   ERRAND_CO_TRY(auto removed, co_await deps_.store.remove_runs(who.workspace, {run}));
   if (removed > 0) co_return Result<void>();
-  // Another request was faster, or a newer program wrote the run.
+  // Another request was faster, or a newer version of Errand wrote the run.
   ERRAND_CO_CHECK(co_await deps_.store.find({.workspace = who.workspace, .run = run}));
   co_return newer_run(run);
 }
 
-// Killed halfway, the session is there without some of its runs, and can be removed again.
+// If the process dies halfway, the session is left with fewer runs, and can be removed again.
 Task<Result<void>> Engine::remove_session(Principal who, SessionId session) {
   const SessionKey key{.workspace = who.workspace, .session = session};
   ERRAND_CO_TRY(auto row, co_await deps_.store.find_session(key));

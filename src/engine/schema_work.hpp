@@ -11,7 +11,7 @@ namespace errand::engine {
 
 // Compiles schemas that are not plain, so that the cache has each schema, or its error, when it is
 // needed; null schemas are left out. invalid_argument with the reason "too_complex": together they
-// have more than kToolPatternsMax patterns. Other errors are told when the schema is used.
+// have more than kToolPatternsMax patterns. Other errors are reported when the schema is used.
 Task<Result<void>> compile_aside(BlockingPool* pool, SharedSchemas cache,
                                  std::vector<SchemaPtr> schemas);
 

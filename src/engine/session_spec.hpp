@@ -16,7 +16,7 @@ namespace errand::engine {
 // What the spec of a session has from its agent and its room. Messages add to it and cannot
 // take it away.
 struct FromAgent {
-  std::size_t tools = 0;  // of the spec's tools, the first so many
+  std::size_t tools = 0;  // this many of the spec's tools, the first ones
   bool has_prompt = false;
 };
 

@@ -21,9 +21,9 @@
 namespace errand::engine {
 namespace {
 
-// Messages that wait for their turn; past that, a sender has to come back later.
+// At most this many messages wait for their turn; further ones are refused.
 constexpr std::size_t kQueuedMax = 100;
-// A summary is made of the first messages, until it says enough.
+// A summary is made from the first messages, and from no more than it needs.
 constexpr std::int64_t kSummaryEntriesMax = 6;
 constexpr std::size_t kSummaryBytesRead = 16 * 1024;
 constexpr std::size_t kSummaryCharsMax = 200;
@@ -66,8 +66,9 @@ ToolSetPtr tools_from_agent(const SessionParams& session) {
   return share_tools({refs.begin(), refs.begin() + count});
 }
 
-// The session's spec with what the message has of its own. As for a run, the prompt of a stored
-// agent wins, and tools are added to the agent's; they only replace those of the session itself.
+// The session's spec with the message's overrides. As for a run, the prompt of a stored agent wins,
+// and the message's tools are added to the agent's tools. Without an agent or a room, they replace
+// the session's tools.
 Spec spec_of(const SessionParams& session, SessionMessage message) {
   if (session.from_agent.has_prompt) message.overrides.system_prompt.reset();
   if (message.overrides.tools && session.from_agent.tools > 0) {
@@ -85,8 +86,8 @@ Spec spec_of(const SessionParams& session, SessionMessage message) {
 
 }  // namespace
 
-// What the agent and the room bring is told apart from what the session has of its own, because
-// messages may replace only the latter.
+// Messages may replace the session's own tools and prompt, but not those of its agent and room, so
+// `from_agent` records which are which.
 Task<Result<Engine::Prepared>> Engine::prepare_session(Principal who, Spec spec) {
   if (spec.agent_id.empty() && !spec.room) co_return co_await prepare(who, std::move(spec));
   const ToolSetPtr own_tools = std::exchange(spec.tools, share_tools({}));
@@ -96,7 +97,7 @@ Task<Result<Engine::Prepared>> Engine::prepare_session(Principal who, Spec spec)
   if (!has_prompt) bare.spec.system_prompt = own_prompt;
   bare.spec.tools = merged_tools(bare.spec.tools, own_tools);
   const std::size_t from_agent = bare.spec.tools->refs.size() - own_tools->refs.size();
-  // The agent and the room are in the spec already: this adds what the session's tools need.
+  // The agent and the room are merged in already; this call prepares the session's own tools.
   ERRAND_CO_TRY(auto whole, co_await prepare(who, std::move(bare.spec)));
   whole.from_agent = {.tools = from_agent, .has_prompt = has_prompt};
   co_return whole;
@@ -109,12 +110,12 @@ Task<Result<SessionId>> Engine::create_session(Principal who, SessionParams para
         .reason("draining");
   }
   ERRAND_CO_CHECK(check_asked(who, params.spec));
-  // A spec is kept with something that is said; a session says nothing by itself.
+  // A spec needs something that is said; a session says nothing until its first message.
   if (!params.spec.prompt && params.spec.messages.empty()) params.spec.prompt = "";
   ERRAND_CO_TRY(auto asked, co_await prepare_session(who, std::move(params.spec)));
   params.spec = asked.spec;
   params.from_agent = asked.from_agent;
-  // Mistakes are told now, and not with the first message.
+  // Reports mistakes in the spec now instead of with the first message.
   std::string model_id = params.spec.model_id;
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_CHECK(co_await resolve(who, std::move(asked), model_id));
@@ -165,7 +166,7 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
                                              std::move(idempotency), std::move(turn)));
   if (outcome.refused) co_return refusal_of(*outcome.refused, session);
   if (outcome.history) sessions_.note(key, *outcome.history);
-  // The cancel is in the mailbox since the commit. The run here need not wait until it looks there.
+  // The cancel is in the mailbox since the commit. A run of this process gets it at once.
   if (outcome.interrupted) {
     const RunKey run{who.workspace, *outcome.interrupted};
     residency_.deliver(run, filled_by(cancel_mail(run, kInterrupted)));
@@ -173,8 +174,8 @@ Task<Result<RunId>> Engine::send(Principal who, SessionId session, SessionMessag
   co_return outcome.run;
 }
 
-// What a session is asked for with never changes, and its history only grows. If it has grown more
-// than is known here, its next run notices.
+// A session's parameters never change, and its history only grows. If it has grown beyond the size
+// that is known here, the session's next run notices.
 Task<Result<SessionCache::Known>> Engine::known_session(SessionKey session) {
   SessionCache::Known known = sessions_.find(session);
   if (known.params) {
@@ -227,7 +228,8 @@ Task<Result<std::vector<SessionEntry>>> Engine::newest_history(Principal who, Se
 
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
   set_id_bounds(filter.created, kSessionPrefix);
-  // What is skipped is walked over, and members of the metadata may be far apart.
+  // The store walks over the sessions that are skipped, and matches of a metadata filter may be far
+  // apart.
   std::optional<Gate::Pass> pass;
   if (filter.offset > 0 || !filter.metadata.empty()) {
     Gate::Pass entered = co_await long_lists_.enter();

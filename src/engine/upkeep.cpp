@@ -1,4 +1,4 @@
-// What has to be done now and then: keeping the lease, and removing what is old.
+// Regular upkeep: renewing the lease, and removing old runs.
 #include <optional>
 #include <utility>
 
@@ -9,7 +9,7 @@ namespace {
 
 constexpr milliseconds kRenewEvery{5000};
 constexpr milliseconds kRemoveEvery{60'000};
-// Removes 2,000 short runs a second and more. Each step keeps the store's writer busy for a few
+// Removes at least 2,000 short runs a second. Each step keeps the store's writer busy for a few
 // milliseconds, and the pause lets other writes pass.
 constexpr std::size_t kSegmentsRemovedAtOnce = 256;
 constexpr milliseconds kBetweenRemovals{10};
@@ -24,7 +24,8 @@ void Engine::start() {
 
 Task<void> Engine::keep_lease() {
   for (bool is_first = true; !pauses_.ended(); is_first = false) {
-    // A lease that lasts for ever is renewed only for the store's clock, by which calls time out.
+    // A lease that never expires is renewed only to advance the store's clock, by which calls time
+    // out.
     if (is_first || residency_.owns_runs() || !lease_.is_forever()) co_await renew_lease();
     co_await pauses_.pause(kRenewEvery);
   }
@@ -37,7 +38,7 @@ Task<void> Engine::renew_lease() {
                       {{"error", renewed.error().describe()}});
     co_return;
   }
-  // Runs hold effects back only while the lease allows none: else there is nobody to look for.
+  // Runs hold back effects only while the lease allows none, so otherwise none has to be woken.
   const bool held_back = !lease_.allows_effects();
   lease_.renew(renewed->lease_left);
   if (held_back) residency_.resume_effects();
@@ -48,7 +49,7 @@ Task<void> Engine::renew_lease() {
 Task<void> Engine::remove_old_runs() {
   while (!pauses_.ended()) {
     co_await pauses_.pause(kRemoveEvery);
-    // Runs that have readers stay. Each pass looks at them once, however many steps it takes.
+    // Runs that have readers stay. A pass looks at each of them once, however many steps it takes.
     std::optional<EndedPlace> seen;
     for (bool is_done = false; !is_done && !pauses_.ended();) {
       Prune step{.after = seen, .segments_max = kSegmentsRemovedAtOnce};

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using json::Fields;
 
 constexpr std::int64_t kDayMillis = 86'400'000;
-constexpr std::int64_t kCenturyMillis = 36'525 * kDayMillis;  // longer is a typo
+constexpr std::int64_t kCenturyMillis = 36'525 * kDayMillis;  // a longer time is a mistake
 
 Result<WorkspaceConfig> parse_workspace(const json::Value& value, std::string_view pointer,
                                         const net::Environment& environment) {
@@ -170,7 +170,7 @@ Result<void> parse_search(const json::Value& value, const net::Environment& envi
   return {};
 }
 
-// What stands in for models that the file does not name.
+// The models of a file that names none.
 Result<void> use_discovered(Config& config, const net::Environment& environment) {
   ERRAND_TRY(auto discovered, discover_models(environment));
   config.models = std::move(discovered.of_keys);
@@ -181,7 +181,7 @@ Result<void> use_discovered(Config& config, const net::Environment& environment)
   return {};
 }
 
-// The models that an Ollama of the file has besides those that it names.
+// Adds the other models of an Ollama that the file names.
 void use_configured_ollama(Config& config) {
   for (const ModelConfig& model : config.models) {
     if (config.ollama || model.info.provider != kOllama) continue;
@@ -205,7 +205,7 @@ Result<Config> parse_config(std::string_view text, const fs::path& folder,
                                          [&](const json::Value& item, std::string_view pointer) {
                                            return parse_workspace(item, pointer, environment);
                                          }));
-  in.optional_text("$schema");  // for editors
+  in.optional_text("$schema");  // ignored; for editors
   config.default_model = in.optional_text("defaultModel").value_or("");
   if (const json::Object* servers = in.optional_object("mcpServers")) {
     ERRAND_TRY(config.mcp_servers, parse_mcp_servers(*servers, environment));

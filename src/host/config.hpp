@@ -34,8 +34,8 @@ struct WorkspaceConfig {
 struct Config {
   std::vector<ModelConfig> models;
   std::string default_model;
-  // How to reach an Ollama whose models are found at run time, if one is wanted; they stand behind
-  // so many of the others.
+  // How to reach an Ollama whose models are found at run time, if one is wanted; they are listed
+  // behind the first `ollama_position` models.
   std::optional<VendorConfig> ollama;
   std::size_t ollama_position = 0;
   // Vendors of the environment, whose models callers may name without a list; of a configuration

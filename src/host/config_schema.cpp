@@ -10,7 +10,7 @@
 namespace errand::host {
 namespace {
 
-// The properties of each section, as JSON Schema. The numbers are those of the reader.
+// The properties of each section, as JSON Schema. The bounds are those that the parser checks.
 
 constexpr std::string_view kRoot = R"json({
   "models": {
@@ -285,7 +285,7 @@ json::Object object_schema(json::Object members, json::Array required, std::stri
   return out;
 }
 
-// Each of the settings is refused.
+// A schema that refuses each of the settings.
 json::Object without(const json::Object& settings) {
   json::Object none;
   for (const auto& member : settings) none[member.key()] = false;
@@ -297,7 +297,7 @@ json::Object if_provider(json::Array names, json::Object then) {
           {"then", std::move(then)}};
 }
 
-// Settings that say something about models of some providers only.
+// Refuses settings that only models of other providers have.
 json::Array provider_rules() {
   json::Array all;
   json::Array without_api;
@@ -329,7 +329,7 @@ json::Object model_schema() {
   return out;
 }
 
-// Either at a URL or a program.
+// A server has either a URL or a program.
 json::Object mcp_server_schema() {
   json::Object out = object_schema(properties_of(Section::mcp_server), {}, "An MCP server.");
   json::Object program = without({{"url", true}, {"headers", true}});

@@ -148,11 +148,11 @@ TEST_F(ConfigTest, MistakesAreNamedWithTheirPlace) {
       {R"({"id":"m","provider":"demo","fallback":["n"]})",
        "no model has the id \"n\"; there are: m (at /models/0/fallback/0)"},
       {R"({"id":"m","provider":"demo","fallback":["m"]})",
-       "\"m\" falls back to \"m\" in the end, which would go round in circles "
+       "\"m\" falls back to \"m\" in the end: fallback models must not form a cycle "
        "(at /models/0/fallback/0)"},
       {R"({"id":"a","provider":"demo"},{"id":"b","provider":"demo","fallback":["a","c"]},
           {"id":"c","provider":"demo","fallback":["b"]})",
-       "\"c\" falls back to \"b\" in the end, which would go round in circles "
+       "\"c\" falls back to \"b\" in the end: fallback models must not form a cycle "
        "(at /models/1/fallback/1)"},
   };
   for (const auto& [models, expected] : cases) EXPECT_EQ(refusal(models), expected);

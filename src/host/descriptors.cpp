@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t kClientsMax = 20'000;
 constexpr std::size_t kSharesMin = 4;
-// One workspace leaves an eighth to the others.
+// One workspace leaves this fraction to the others.
 constexpr std::size_t kLeftToOthers = 8;
-// If the system does not tell.
+// Used if the system does not report a limit.
 constexpr std::size_t kUsualLimit = 1024;
 
 std::size_t share_of_one(std::size_t all) {
@@ -38,7 +38,8 @@ void bound_by_descriptors(Config& config, std::size_t descriptors_max) {
   if (!config.connections_max) config.connections_max = std::min(kClientsMax, shares.clients);
   std::size_t& turns = config.limits.turns.turns;
   turns = std::min(turns, shares.models);
-  // A run that has to wait for its turn anyway says so.
+  // A run that would only wait for a connection waits for a slot instead, and so is shown as
+  // queued.
   engine::SlotLimits& slots = config.limits.slots;
   if (!slots.in_all) slots.in_all = turns;
   if (!slots.per_workspace) slots.per_workspace = share_of_one(*slots.in_all);

@@ -8,7 +8,8 @@
 namespace errand::host {
 namespace {
 
-// Some vendors have the id in the path of a request.
+// Some vendors have the model's id in the path of a request, which the id must not change
+// otherwise.
 bool is_vendor_model_id(std::string_view id) {
   constexpr std::string_view kAllowed = "._:@+-/";
   bool has_known_size = !id.empty() && id.size() <= DiscoveredSource::kVendorModelIdBytesMax;

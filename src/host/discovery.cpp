@@ -16,11 +16,11 @@ struct KnownModel {
   std::string_view label;
 };
 
-// A vendor whose key may be in the environment, with the models that it is worth listing. The first
-// one is the default.
+// A vendor whose key may be in the environment, with the models worth listing. The first model is
+// the default.
 struct KnownVendor {
   std::string_view name;
-  std::string_view variables;  // what its variables begin with
+  std::string_view variables;  // the prefix of its variables
   std::vector<KnownModel> models;
 };
 
@@ -45,7 +45,7 @@ std::string variable(const net::Environment& environment, const std::string& nam
   return std::string(trim(environment(name).value_or("")));
 }
 
-// The URL without slashes at its end.
+// The URL without trailing slashes.
 Result<std::string> checked_url(const std::string& name, std::string url) {
   url = net::without_trailing_slashes(url);
   auto parsed = net::parse_url(url);
@@ -81,8 +81,8 @@ void add_listed(const KnownVendor& known, const VendorConfig& config,
   }
 }
 
-// What Ollama's own client makes of OLLAMA_HOST: scheme and port may be missing, and the address to
-// listen on everywhere stands for this machine.
+// Reads OLLAMA_HOST as Ollama's own client does: scheme and port may be missing, and the address
+// for listening everywhere means this machine.
 std::string ollama_url(std::string host) {
   if (host.empty()) return cat("http://127.0.0.1:", kOllamaPort);
   std::string scheme = "http://";

@@ -22,7 +22,7 @@ struct DiscoveredModels {
   std::vector<ModelConfig> of_keys;  // those worth listing of every vendor with a key
   std::vector<KeyedVendor> vendors;  // whose other models callers may name, too
   VendorConfig ollama;               // where an Ollama would be
-  ModelConfig demo;                  // what is left without all of them
+  ModelConfig demo;                  // always there, even without any other model
 };
 
 // invalid_argument: a variable holds something that cannot be meant; the message names it.

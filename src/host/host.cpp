@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kToolThreads = 2;
 constexpr std::size_t kToolQueueMax = 1000;
 
-// A first start that failed may have left `credentials`, or the file that was to become it.
+// A first start that failed may have left `credentials`, or the temporary file for it.
 constexpr std::string_view kCredentialsBegin = "credentials";
 
-// A directory with other things in it, such as /tmp, is not closed to its other users.
+// A directory with other files in it, such as /tmp, must not be closed to other users.
 bool is_ours(const fs::path& data) {
   std::error_code error;
   if (fs::exists(data / kStoreFile, error)) return true;
@@ -36,12 +36,13 @@ bool is_ours(const fs::path& data) {
   return !error;
 }
 
-// It holds keys and everything that runs were told: nobody else may look into it.
+// The directory holds keys and the contents of all runs, so no other user may read it.
 Result<void> make_data_directory(const fs::path& data) {
   std::error_code error;
   fs::create_directories(data, error);
   if (!error && is_ours(data)) {
-    // The directory of another user cannot be closed; whether this one may write is seen below.
+    // The permissions of another user's directory cannot be changed; whether it is writable is
+    // checked below.
     std::error_code ignored;
     fs::permissions(data, fs::perms::owner_all, ignored);
   }
@@ -52,8 +53,8 @@ Result<void> make_data_directory(const fs::path& data) {
           error ? error.message() : "permission denied", "; choose another one with --data DIR"));
 }
 
-// How tools of this process reach the web: addresses that are not public are refused, save those
-// that the configuration allows.
+// Options of web requests by this process's tools: addresses that are not public are refused unless
+// the configuration allows them.
 net::ClientOptions web_options(const Config& config) {
   net::ClientOptions options = client_options_here();
   options.addresses = net::AddressRules(config.networks, config.proxy_names);

@@ -16,13 +16,13 @@
 namespace errand::host {
 namespace {
 
-// Plain models by id, before any of them stands behind another.
+// Models by id, without their fallback models.
 using PlainModels = std::map<std::string, std::shared_ptr<llm::Model>>;
 
-// Shorter values of headers are words that a message has for other reasons.
+// Shorter header values could be ordinary words of a message.
 constexpr std::size_t kSecretBytesMin = 8;
 
-// What the vendor is sent in confidence. A header may name a scheme before its secret.
+// The secrets that are sent to the vendor. A header may name a scheme before its secret.
 std::vector<std::string> secrets_of(const VendorConfig& config) {
   std::vector<std::string> secrets{config.api_key};
   for (const auto& [name, value] : config.headers) {
@@ -71,7 +71,7 @@ PlainModels make_plain_models(Config& config, const ModelSurroundings& around) {
   return plain;
 }
 
-// The model and its fallback models, in the order in which they are asked; empty without any.
+// The model and its fallback models, in the order in which they are asked; empty if it has none.
 std::vector<llm::NamedModel> chain_of(const Config& config, const ModelConfig& model,
                                       const PlainModels& plain) {
   std::vector<llm::NamedModel> chain;

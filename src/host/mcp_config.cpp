@@ -19,7 +19,7 @@ namespace {
 
 using json::Fields;
 
-// What a program of others needs of this process's variables; keys of vendors are not among them.
+// The variables of this process that another program needs. Vendor keys are not among them.
 constexpr const char* kPassedOn[] = {"HOME",  "LANG", "LOGNAME", "PATH",
                                      "SHELL", "TERM", "TMPDIR",  "USER"};
 
@@ -29,7 +29,7 @@ Error wrong_server(std::string what, std::string_view pointer) {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// An object whose values may stand elsewhere.
+// An object whose values may be references, such as to an environment variable.
 Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environment& environment) {
   Pairs out;
   const json::Object* object = in.optional_object(key);
@@ -44,8 +44,8 @@ Result<Pairs> parse_pairs(Fields& in, std::string_view key, const net::Environme
   return out;
 }
 
-// Whether the value of a program's variable may be a key, by the variable's name, or because it is
-// as long as keys are and is no path.
+// Whether the value of a program's variable may be a key: judged by the variable's name, or because
+// the value is as long as keys are and is not a path.
 bool may_be_secret(std::string_view name, std::string_view value) {
   constexpr std::string_view kNames[] = {"key", "token", "secret", "pass", "credential", "auth"};
   constexpr std::size_t kKeyChars = 16;

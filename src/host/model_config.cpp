@@ -68,7 +68,7 @@ std::string parse_base_url(Fields& in, const Vendor& vendor) {
     in.fail("baseUrl", url.error().message());
   }
   if (vendor.name != kAzure) return text;
-  // What Azure's pages show for a deployment is the whole URL of a request.
+  // Azure's pages show the whole URL of a request for a deployment.
   if (text.find("/deployments/") != text.npos || text.find('?') != text.npos) {
     in.fail("baseUrl",
             "only the address of the resource, such as https://NAME.openai.azure.com; the "
@@ -129,12 +129,12 @@ Result<std::vector<std::string>> parse_fallback(Fields& in) {
   return out;
 }
 
-// Settings of models behind HTTP say nothing about others.
+// Refuses settings for HTTP on models that do not use HTTP.
 Result<void> check_known(const json::Value& value, std::string_view pointer, bool is_vendors) {
   return refuse_unknown(value, pointer, is_vendors ? Section::vendor_model : Section::other_model);
 }
 
-// The provider, which has to be one of those that there are.
+// The provider, which has to be a known one.
 std::string parse_provider(Fields& in) {
   std::string provider = in.text("provider");
   std::vector<std::string> names = provider_names();
@@ -178,7 +178,7 @@ Result<ModelConfig> parse_model(const json::Value& value, const std::string& poi
   return model;
 }
 
-// Whether the fallbacks of `from`, or of one of them, lead to `to`.
+// Whether the fallbacks of `from`, or their fallbacks, lead to `to`.
 bool leads_to(const std::vector<ModelConfig>& models, const std::string& from,
               const std::string& to) {
   std::vector<std::string> chain = fallback_chain(models, from);
@@ -194,7 +194,7 @@ Result<void> check_fallbacks(const std::vector<ModelConfig>& models) {
       if (!find_model(models, id)) return wrong_model(no_such_model(models, id), pointer);
       if (leads_to(models, id, model.info.id)) {
         return wrong_model(cat("\"", id, "\" falls back to \"", model.info.id,
-                               "\" in the end, which would go round in circles"),
+                               "\" in the end: fallback models must not form a cycle"),
                            pointer);
       }
     }

@@ -17,7 +17,7 @@ std::string to_id(std::string_view name) {
   return cat(kPrefix, name);
 }
 
-// Ollama knows every model by a name with a tag.
+// Ollama lists every model under a name with a tag.
 std::string to_name(std::string_view id) {
   std::string_view name = id.substr(kPrefix.size());
   return name.find(':') == std::string_view::npos ? cat(name, kLatest) : std::string(name);
@@ -68,7 +68,7 @@ Task<std::vector<std::string>> OllamaModels::list() {
     is_asking_ = true;
     Asking asking{*this};
     auto found = co_await ask();
-    if (!found) co_return ids_;  // called off: the next one to come asks
+    if (!found) co_return ids_;  // cancelled: the next caller asks
     ids_ = std::move(*found);
     fresh_until_ = deps_.timers.now() + kFresh;
   }

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKeyFileBytesMax = 64 * 1024;
 
-// A renamed file survives a power cut only once its directory is on the disk.
+// A renamed file survives a power failure only once its directory is on the disk.
 Result<void> sync_directory(const fs::path& directory) {
   Descriptor opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (opened.get() >= 0 && ::fsync(opened.get()) == 0) return {};

@@ -25,10 +25,10 @@ constexpr Vendor kVendors[] = {
     {.name = "openai-compatible", .base_url = "", .api = "chat"},
 };
 
-// How one of the OpenAI family is asked.
+// How a vendor of the OpenAI family is reached.
 struct Endpoint {
-  llm::AzurePaths paths;  // without a list of models: it lies beside the endpoint
-  std::string api_key;    // empty: it is among the headers, or there is none
+  llm::AzurePaths paths;  // without a path for the list of models, which is elsewhere
+  std::string api_key;    // empty: the headers have it, or there is none
   llm::HeaderList headers;
 };
 
@@ -70,7 +70,7 @@ std::unique_ptr<llm::Provider> make_chat(const Vendor& vendor, const VendorConfi
                            .headers = std::move(endpoint.headers),
                            .output_tokens_max = config.output_tokens_max,
                            .effort_min = std::string(lowest_effort(vendor_model_id))};
-  // Compatible servers know only the older name of the limit.
+  // Compatible servers know only the older name of this limit.
   bool is_compatible = vendor.name != kOpenAi && vendor.name != kAzure;
   if (is_compatible) options.limit_field = "max_tokens";
   return std::make_unique<llm::ChatProvider>(std::move(options));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\n\r";
 
-// What a byte outside of strings does.
+// The meaning of a byte outside of strings.
 enum class Mark : std::uint8_t { none, quote, open, close };
 
 constexpr std::array<Mark, 256> make_marks() {
@@ -21,13 +21,13 @@ constexpr std::array<Mark, 256> make_marks() {
 }
 constexpr std::array<Mark, 256> kMarks = make_marks();
 
-// The positions below are in the text, or its size for "past the end".
+// Positions below are offsets in the text; the size of the text stands for "past the end".
 
 std::size_t skip_space(std::string_view text, std::size_t at) {
   return std::min(text.find_first_not_of(kSpace, at), text.size());
 }
 
-// From a quote to behind the one that ends its string.
+// From a quote to the position behind the end of its string.
 std::size_t skip_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     at = text.find('"', at);
@@ -39,7 +39,7 @@ std::size_t skip_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-// From a value's first byte to behind its last.
+// From the first byte of a value to the position behind its last byte.
 std::size_t skip_value(std::string_view text, std::size_t at) {
   if (kMarks[static_cast<unsigned char>(text[at])] == Mark::none) {
     return std::min(text.find_first_of(",}] \t\n\r", at), text.size());

@@ -21,8 +21,8 @@ namespace {
 namespace bj = boost::json;
 using ErrorFlag = boost::system::error_code;
 
-// Builds a value as Boost.JSON's own handler does, but reads doubles with from_chars and counts
-// object members, so that duplicates can be noticed afterwards.
+// Builds a value like Boost.JSON's own handler, but reads doubles with from_chars and counts object
+// members, so that duplicates can be found afterwards.
 struct Handler {
   static constexpr std::size_t max_object_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_array_size = static_cast<std::size_t>(-1);
@@ -35,7 +35,7 @@ struct Handler {
   std::size_t values_left = static_cast<std::size_t>(-1);
   bool has_too_many = false;
 
-  // Counts a value. False: there are too many.
+  // Counts a value. Returns false if there are too many.
   bool counts(ErrorFlag& error) {
     if (values_left-- > 0) return true;
     has_too_many = true;
@@ -96,7 +96,7 @@ struct Handler {
         error = bj::error::exponent_overflow;
         return false;
       }
-      exact = 0;  // too small to tell from zero
+      exact = 0;  // closer to zero than any double
     }
     stack.push_double(exact);
     return counts(error);
@@ -124,7 +124,7 @@ std::size_t count_members(const Value& value) {
   return count;
 }
 
-// Finds the first repeated key, for the message; the text is known to be valid JSON.
+// Finds the first repeated key, for the error message; the text is known to be valid JSON.
 struct DuplicateFinder : Handler {
   std::vector<std::unordered_set<std::string>> open;
   std::string key;
@@ -222,12 +222,12 @@ Error describe(const ErrorFlag& error, std::size_t at) {
   return {ErrorCode::invalid_argument, cat("not valid JSON: ", error.message(), " at byte ", at)};
 }
 
-// Memory for one value: taken from a few large pieces while the value is read, and given back with
-// them. Boost.JSON makes copies of a value in the memory of the original: those come from the heap
-// as ever, and keep this object.
+// Memory for one value: taken from a few large blocks while the value is read, and freed with them.
+// Boost.JSON makes copies of a value in the memory of the original: copies use the heap as usual,
+// and keep this object alive.
 class Pieces final : public bj::memory_resource {
  public:
-  // Boost.JSON hides it behind a pointer that counts: `self` is where it is.
+  // Boost.JSON hides it behind a counting pointer: `self` is set to its address.
   Pieces(std::size_t bytes, Pieces** self) : next_bytes_(bytes) { *self = this; }
 
   // From now on memory comes from the heap.
@@ -314,7 +314,7 @@ Result<Value> parse(std::string_view text, ParseOptions options) {
 }
 
 Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOptions options) {
-  // About what a text of names and descriptions takes as a value.
+  // The memory that a text of names and descriptions usually takes as a value.
   Pieces* pieces = nullptr;
   bj::storage_ptr memory = bj::make_shared_resource<Pieces>(2 * text.size(), &pieces);
   ERRAND_TRY(Value value, parse_into(memory, text, options));

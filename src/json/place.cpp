@@ -10,7 +10,7 @@
 namespace errand::json {
 namespace {
 
-// "~1" and "~0" of a pointer's step decoded.
+// Decodes "~1" and "~0" in a step of a pointer.
 std::string decoded(std::string_view step) {
   std::string out;
   for (std::size_t i = 0; i < step.size(); ++i) {
@@ -24,7 +24,7 @@ std::string decoded(std::string_view step) {
   return out;
 }
 
-// Walks along a text that is valid JSON, perhaps with comments.
+// Walks along a text of valid JSON, which may have comments.
 class Walker final {
  public:
   explicit Walker(std::string_view text) : text_(text) {}
@@ -33,7 +33,7 @@ class Walker final {
   char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
   void step() { ++at_; }
 
-  // White space, comments, commas and colons.
+  // Skips white space, comments, commas and colons.
   void skip_gap() {
     for (; at_ < text_.size(); ++at_) {
       if (text_.substr(at_).starts_with("//")) {
@@ -47,7 +47,7 @@ class Walker final {
     }
   }
 
-  // A string with its quotes.
+  // Takes a string with its quotes.
   std::string_view take_string() {
     std::size_t start = at_++;
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
@@ -79,7 +79,8 @@ class Walker final {
   std::size_t at_ = 0;
 };
 
-// Goes to the value of a member; gives where its key is. Nothing if the object lacks it.
+// Moves to the value of a member and returns the position of its key. Empty if the object lacks the
+// member.
 std::optional<std::size_t> enter_member(Walker& walker, std::string_view key) {
   walker.step();
   for (walker.skip_gap(); walker.peek() == '"'; walker.skip_gap()) {
@@ -105,7 +106,7 @@ std::optional<std::size_t> enter_item(Walker& walker, std::string_view step) {
   return walker.at();
 }
 
-// The byte that a message of parse() ends with.
+// The byte offset at the end of a message of parse().
 std::optional<std::size_t> byte_in(std::string_view message) {
   constexpr std::string_view kAtByte = " at byte ";
   std::size_t mark = message.rfind(kAtByte);

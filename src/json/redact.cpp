@@ -24,7 +24,7 @@ constexpr auto kSchemaTables = std::to_array<std::string_view>(
 constexpr auto kSchemas = std::to_array<std::string_view>(
     {"items", "prefixItems", "additionalProperties", "anyOf", "oneOf", "allOf", "not", "if", "then",
      "else", "contains", "propertyNames"});
-// and what says how a value looks, and not what it is.
+// and keywords that describe the form of a value, and not the value.
 constexpr auto kShapeWords = std::to_array<std::string_view>({"type",
                                                               "title",
                                                               "description",
@@ -55,7 +55,7 @@ bool is_one_of(std::span<const std::string_view> words, std::string_view name) {
   return std::find(words.begin(), words.end(), name) != words.end();
 }
 
-// "X-Api_Key" and "xApiKey" are one name.
+// Makes "X-Api_Key" and "xApiKey" equal.
 std::string plain_name(std::string_view name) {
   std::string out;
   for (char c : name) {
@@ -70,7 +70,7 @@ bool is_secret_name(const std::string& name) {
                      [&](std::string_view word) { return name.ends_with(word); });
 }
 
-// Every value below, with the names and the shape kept.
+// Replaces every value below; names and structure stay.
 void blot_out(Value& value) {
   if (auto* object = value.if_object()) {
     for (auto& member : *object) blot_out(member.value());
@@ -81,8 +81,9 @@ void blot_out(Value& value) {
   }
 }
 
-// A schema of a secret is none, but may hold one as a default or an example: what says how the
-// value looks stays, so that the schema can still be used, and the rest goes.
+// The schema of a secret is not a secret, but may hold one as a default or an example. Keywords
+// that describe the form of the value stay, so that the schema can still be used, and the rest is
+// removed.
 void keep_shape(Value& schema) {
   if (auto* array = schema.if_array()) {
     for (Value& item : *array) keep_shape(item);

@@ -32,7 +32,7 @@ std::optional<Result<CompiledSchemaPtr>> SchemaCache::find(std::string_view text
 }
 
 Result<CompiledSchemaPtr> SchemaCache::insert(Entry entry) {
-  std::list<Entry> forgotten;  // freed after the lock
+  std::list<Entry> forgotten;  // freed after the lock is released
   std::lock_guard lock(mutex_);
   auto known = by_text_.find(entry.text);
   if (known != by_text_.end()) return known->second->schema;

@@ -46,7 +46,7 @@ class AnswerToolDecoder final : public StreamDecoder {
       out.emplace_back(std::move(call));
       return;
     }
-    // The call's own block is dropped with the call.
+    // The answer tool's call is dropped together with its block.
     if (!held_.empty() && std::holds_alternative<BlockClosed>(held_.back())) held_.pop_back();
     if (!answer_) answer_ = call.arguments.empty() ? "{}" : std::move(call.arguments);
   }

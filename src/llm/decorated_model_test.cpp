@@ -214,11 +214,11 @@ TEST_F(FallbackTest, TheNextModelIsAskedWhenNothingOfAnAnswerCame) {
             (Lines{"answered by m3 none", "text hi", kFinished}));
   EXPECT_EQ(asked(), (std::vector<int>{1, 1, 1}));
   EXPECT_EQ(logged(), R"({"at":"1970-01-01T00:00:00.000Z","level":"warning",)"
-                      R"("message":"a model gave no answer; another one is asked",)"
+                      R"("message":"a model gave no answer; asking the next fallback model",)"
                       R"("model":"m1","next":"m2","errorClass":"overloaded","error":"no"})"
                       "\n"
                       R"({"at":"1970-01-01T00:00:00.000Z","level":"warning",)"
-                      R"("message":"a model gave no answer; another one is asked",)"
+                      R"("message":"a model gave no answer; asking the next fallback model",)"
                       R"("model":"m2","next":"m3","errorClass":"timeout","error":"no"})"
                       "\n");
 }

@@ -27,7 +27,7 @@ bool is_retryable(std::string_view error_class) {
          error_class == error_class::kServer || error_class == error_class::kTimeout;
 }
 
-// A text or a number; anything else is nothing.
+// The member's text, or its number as text; empty for anything else.
 std::string word_at(const json::Object& from, std::string_view key) {
   if (auto number = integer_at(&from, key)) return cat(*number);
   return std::string(text_at(&from, key));
@@ -39,7 +39,7 @@ std::optional<milliseconds> to_wait(double millis) {
   return milliseconds(static_cast<std::int64_t>(std::ceil(millis)));
 }
 
-// The number at the start of `text`, which loses it.
+// Takes the number at the start of `text` off it.
 std::optional<double> take_number(std::string_view& text) {
   double number = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

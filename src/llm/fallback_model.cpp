@@ -11,7 +11,7 @@ namespace {
 
 using Events = std::vector<TurnEvent>;
 
-// The answer of the first model that gives one.
+// Streams the answer of the first model that gives one.
 class FallbackTurn final : public TurnStream {
  public:
   FallbackTurn(const std::vector<NamedModel>& models, TurnRequest request, Log& log)
@@ -59,7 +59,7 @@ class FallbackTurn final : public TurnStream {
 
   void ask_next(const ModelFailure& failure) {
     const NamedModel& next = models_[++at_];
-    log_.warning("a model gave no answer; another one is asked",
+    log_.warning("a model gave no answer; asking the next fallback model",
                  {{"model", models_[at_ - 1].info.id},
                   {"next", next.info.id},
                   {"errorClass", failure.error_class},
@@ -78,10 +78,10 @@ class FallbackTurn final : public TurnStream {
 
   const std::vector<NamedModel>& models_;
   Log& log_;
-  std::optional<TurnRequest> request_;                  // until no other model can be asked
-  std::size_t at_ = 0;                                  // the model that is asked
-  std::unique_ptr<TurnStream> stream_;                  // its answer
-  OutputMechanism mechanism_ = OutputMechanism::plain;  // of a fallback model
+  std::optional<TurnRequest> request_;                  // reset when no other model can be asked
+  std::size_t at_ = 0;                                  // the model being asked
+  std::unique_ptr<TurnStream> stream_;                  // the stream of its answer
+  OutputMechanism mechanism_ = OutputMechanism::plain;  // of the fallback model
   bool has_begun_ = false;
   bool is_aborted_ = false;
   std::optional<Failed> first_failure_;

@@ -16,7 +16,7 @@ constexpr auto kTexts = std::to_array<std::string_view>(
      "application/toml", "application/sql", "application/javascript", "application/x-ndjson",
      "application/jsonl", "application/x-sh", "application/csv"});
 
-// The kind of a file that a name with this ending has.
+// The file type that a name with this ending has.
 struct Ending {
   std::string_view ending;
   FileKind kind;

@@ -7,8 +7,8 @@
 
 namespace errand::llm {
 
-// Files in a vendor's request. If the vendor does not take a file, the model is told so in words;
-// the run never fails because of it.
+// Files in a vendor's request. If the vendor does not take a file, the model gets a note in words
+// instead; the run never fails because of it.
 
 // The kinds that most vendors distinguish.
 enum class FileKind {

@@ -33,7 +33,7 @@ class HeldCallsTurn final : public TurnStream {
   }
 
   const std::unique_ptr<TurnStream> stream_;
-  Events held_;  // bounded by kAnswerBytesMax of one answer
+  Events held_;  // an answer has at most kAnswerBytesMax bytes
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ void tell_images(std::string& text, std::vector<FilePart>& files) {
   std::erase_if(files, is_image);
 }
 
-// Others share the message.
+// Makes a copy, because earlier requests share the message.
 MessagePtr without_images(const Message& message) {
   Message told = message;
   tell_images(told.text, told.files);

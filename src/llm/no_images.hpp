@@ -6,8 +6,8 @@
 
 namespace errand::llm {
 
-// A model that does not see: in its place images are told in words. Vendors refuse the whole
-// request of a model that is given an image and takes none.
+// Wraps a model that does not see: images are replaced by words. Vendors refuse the whole request
+// of a model that is given an image and takes none.
 class NoImagesModel final : public Model {
  public:
   explicit NoImagesModel(std::unique_ptr<Model> model) : model_(std::move(model)) {}

@@ -10,8 +10,8 @@
 namespace errand::llm {
 namespace {
 
-// All events of a turn, cut off where the script says so. The number tells the ids of its calls
-// from those of other turns.
+// All events of a turn, cut off where the script says so. The number keeps the ids of its calls
+// apart from those of other turns.
 std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t number) {
   if (turn.failure) return {Failed{*turn.failure}};
   std::vector<TurnEvent> events;
@@ -31,7 +31,7 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t number) {
   }
   std::string reason = turn.finish_reason;
   if (reason.empty()) reason = turn.calls.empty() ? "end_turn" : "tool_use";
-  // Vendors' streams end the same way.
+  // The stream of a vendor ends the same way.
   if (reason == error_class::kRefusal || reason == error_class::kContentFilter) {
     events.emplace_back(Failed{make_failure(reason, "the model does not give this answer")});
     return events;

@@ -33,7 +33,7 @@ std::vector<ScriptedCall> parse_calls(json::Fields& in) {
     json::Fields call((*calls)[i], json::child_pointer(in.pointer_to("toolCalls"), i));
     ScriptedCall parsed{.name = call.text("name"), .arguments = "{}"};
     if (const json::Value* args = call.optional_any("args")) parsed.arguments = json::write(*args);
-    // Raw text that need not be JSON, for tests of what a model may get wrong.
+    // Text that need not be JSON, so that tests can send wrong arguments.
     if (auto raw = call.optional_text("rawArgs")) parsed.arguments = std::move(*raw);
     if (auto done = call.finish(); !done) in.fail(std::move(done).error());
     out.push_back(std::move(parsed));
@@ -41,7 +41,7 @@ std::vector<ScriptedCall> parse_calls(json::Fields& in) {
   return out;
 }
 
-// As vendors' answers are judged.
+// The class that a vendor's answer of this kind would get.
 std::string_view error_class_of(int status, std::string_view code, std::string_view message) {
   bool is_too_long = code == "context_length_exceeded" || tells_of_context_window(message);
   return status < 500 && is_too_long ? error_class::kContextWindow : class_of_status(status);

@@ -25,7 +25,7 @@ struct ScriptedTurn {
   std::string finish_reason;  // empty: "tool_use" with calls, else "end_turn"
   Usage usage;
   std::optional<ModelFailure> failure;   // instead of everything else
-  std::optional<std::size_t> cut_after;  // the stream breaks after so many pieces
+  std::optional<std::size_t> cut_after;  // the stream breaks after this many pieces
 };
 
 using Script = std::vector<ScriptedTurn>;

@@ -9,8 +9,8 @@ namespace errand::llm {
 // A larger output schema is not told.
 inline constexpr std::size_t kToldSchemaBytesMax = 4096;
 
-// What a model is told of a tool by vendors that have no place for an output schema: the
-// description, and what the tool gives back.
+// The description of a tool for vendors without a place for an output schema: the tool's own
+// description, and what the tool returns.
 std::string told_description(const ToolDecl& tool);
 
 // The input schema of a tool for vendors that refuse "allOf" at the root: the properties of its

@@ -25,7 +25,7 @@ std::string text(const json::Object* from, std::string_view key) {
   return std::string(json::text_at(from, key));
 }
 
-// The members that no struct here has.
+// The members that the struct does not have.
 json::Object members_beside(const json::Object& from,
                             std::initializer_list<std::string_view> known) {
   json::Object more;
@@ -282,7 +282,7 @@ Result<ToolPage> parse_tool_page(const json::Value& result) {
 
 json::Object to_json(const Tool& tool) {
   json::Object out{{"name", tool.name}};
-  // The title may be one that older servers give among the annotations.
+  // Older servers give the title among the annotations.
   const json::Object* annotations = json::object_at(&tool.more, "annotations");
   const bool is_annotation = json::text_at(annotations, "title") == tool.title;
   if (!tool.title.empty() && !is_annotation) out["title"] = tool.title;

@@ -53,7 +53,7 @@ struct ToolPage {
   std::optional<std::string> next_cursor;
   std::int64_t ttl_millis = 0;
 };
-// A tool that is not as it must be is dropped; the others stay.
+// An invalid tool is dropped; the others stay.
 Result<ToolPage> parse_tool_page(const json::Value& result);
 json::Object to_json(const Tool& tool);
 

@@ -25,7 +25,7 @@ Error bad_mark(std::string_view why) {
   return {ErrorCode::invalid_argument, cat("\"", kMark, "\" in its input schema ", why)};
 }
 
-// Walks a schema. Marks count only where a chain of "properties" leads.
+// Walks a schema. A mark counts only where nothing but "properties" leads to it.
 class Finder final {
  public:
   Result<void> visit(const json::Object& schema, std::vector<std::string>& path) {
@@ -38,7 +38,7 @@ class Finder final {
       } else if (std::string_view(key) != "const" && std::string_view(key) != "default" &&
                  std::string_view(key) != "enum" && std::string_view(key) != "examples" &&
                  has_mark(value, 0)) {
-        return bad_mark("stands where only \"properties\" may lead");
+        return bad_mark("stands in a place that \"properties\" alone does not lead to");
       }
     }
     return {};
@@ -66,7 +66,7 @@ class Finder final {
     }
     std::string_view type = json::text_at(&schema, "type");
     if (path.empty() || (type != "string" && type != "integer" && type != "boolean")) {
-      return bad_mark("stands at something other than a string, an integer or a boolean");
+      return bad_mark("stands at a value that is not a string, an integer or a boolean");
     }
     std::string header = cat(kPrefix, name);
     for (const HeaderParameter& other : found) {

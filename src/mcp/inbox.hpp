@@ -9,7 +9,8 @@
 
 namespace errand::mcp {
 
-// What a transport has received and nobody has taken yet. Its fillers wait while it is full.
+// Messages that a transport has received and that were not taken yet. Its fillers wait while it is
+// full.
 class Inbox final {
  public:
   static constexpr std::size_t kItemsMax = 1024;

@@ -17,8 +17,9 @@ struct ClientLimits {
   std::size_t tools_max = 1000;  // beyond, the list is cut
   std::size_t tools_bytes_max = 8U * 1024 * 1024;  // of all tools; beyond, the list is cut
   std::size_t pages_max = 200;
-  milliseconds unwatched_time = seconds(60);  // a list whose changes nobody tells is kept so long
-  std::size_t input_rounds_max = 8;           // in which a server asks back during one call
+  milliseconds unwatched_time =
+      seconds(60);  // how long a list is kept if the server does not report changes
+  std::size_t input_rounds_max = 8;              // in which a server asks back during one call
   milliseconds first_pause = milliseconds(250);  // after a failed attempt to connect; doubles
   milliseconds longest_pause = seconds(30);
 };

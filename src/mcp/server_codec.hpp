@@ -46,9 +46,9 @@ void make_cacheable(json::Object& result);
 std::string subscription_key();
 std::vector<std::string> supported_versions();
 
-// How an Error of ours is told to the other side. What takes too much work has limit_data().
+// Our Error in the form for the other side. An error about too much work has limit_data().
 rpc::RpcError to_rpc_error(const Error& error);
-// Which limit was met: `code`, `limit` and `max`, as an HTTP client is told.
+// The limit that was met: `code`, `limit` and `max`, as an HTTP client gets them.
 json::Object limit_data(const Error& error);
 
 }  // namespace errand::mcp

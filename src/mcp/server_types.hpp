@@ -75,7 +75,7 @@ struct CompleteParams {
   Kind kind = Kind::prompt;
   std::string name;  // of the prompt, or the template of the resource
   std::string argument;
-  std::string value;  // what has been typed of it
+  std::string value;  // what was typed so far
 };
 
 struct Completion {

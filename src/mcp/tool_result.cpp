@@ -11,7 +11,7 @@ namespace errand::mcp {
 namespace {
 
 constexpr std::size_t kNameBytesMax = 64;
-constexpr std::size_t kTextShareMin = 256;  // less of a text than this is not worth keeping
+constexpr std::size_t kTextShareMin = 256;  // a shorter piece of a text is not worth keeping
 
 struct SizeOf {
   std::size_t operator()(const TextContent& one) const { return one.text.size(); }
@@ -27,7 +27,7 @@ struct SizeOf {
   std::size_t operator()(const UnknownContent& one) const { return one.type.size(); }
 };
 
-// The text of a content that may be shortened; null if it may not.
+// The text of a content that may be shortened; null if the content may not.
 std::string* text_of(Content& content) {
   if (auto* text = std::get_if<TextContent>(&content)) return &text->text;
   auto* resource = std::get_if<EmbeddedResource>(&content);
@@ -40,7 +40,7 @@ bool is_name_char(char c) {
          c == '-';
 }
 
-// FNV-1a, so that names that are cut stay apart.
+// FNV-1a, to keep names apart that are the same after they are cut.
 std::string short_hash(std::string_view text) {
   std::uint32_t hash = 2166136261U;
   for (char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;

@@ -19,8 +19,8 @@ struct Network4 {
   std::uint32_t base;
   unsigned bits;
 };
-// The special ranges of version 4 that the registry of addresses calls not globally reachable, and
-// those for many receivers or for none.
+// The IPv4 ranges that the IANA registry of special-purpose addresses calls not globally reachable,
+// and those for many receivers or for none.
 constexpr auto kNotPublic4 = std::to_array<Network4>({
     {0x00000000, 8},   // this network
     {0x0A000000, 8},   // private
@@ -44,7 +44,7 @@ struct Network6 {
   std::uint16_t second;
   unsigned bits;
 };
-// Within 2000::/3; outside of it nothing is public.
+// Ranges within 2000::/3; no IPv6 address outside of it is public.
 constexpr auto kNotPublic6 = std::to_array<Network6>({
     {0x2001, 0x0000, 23},  // protocols, Teredo
     {0x2001, 0x0db8, 32},  // documentation
@@ -66,7 +66,7 @@ bool is_public4(const ip::address_v4& address) {
   });
 }
 
-// The address of version 4 that one of version 6 leads to.
+// The IPv4 address that an IPv6 address is translated to.
 std::optional<ip::address_v4> inner_address(const ip::address_v6& address) {
   auto bytes = address.to_bytes();
   auto at = [&](std::size_t i) {

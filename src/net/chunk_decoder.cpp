@@ -5,7 +5,7 @@
 namespace errand::net {
 namespace {
 
-// Chunks beyond this cannot be meant; it also keeps the size from overflowing.
+// A larger chunk cannot be meant, and the bound keeps the size from overflowing.
 constexpr std::uint64_t kChunkBytesMax = std::uint64_t{1} << 48U;
 
 Error malformed() {

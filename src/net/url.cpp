@@ -40,7 +40,8 @@ Result<void> split_authority(std::string_view authority, Url& url) {
   return {};
 }
 
-// What may not stand in a URL becomes %XX; line ends and tabs go, as browsers have it.
+// Encodes characters that a URL must not contain as %XX, and drops line ends and tabs, as browsers
+// do.
 std::string escape_unsafe(std::string_view text) {
   constexpr std::string_view kUnsafe = "\"<>\\^`{|}";
   std::string out;
@@ -56,14 +57,14 @@ std::string escape_unsafe(std::string_view text) {
   return out;
 }
 
-// The scheme that the reference begins with, without its colon; empty if it has none.
+// The scheme at the beginning of the reference, without its colon; empty if there is none.
 std::string_view scheme_of(std::string_view reference) {
   std::size_t end = reference.find_first_of(":/?#");
   if (end == std::string_view::npos || reference[end] != ':') return {};
   return reference.substr(0, end);
 }
 
-// "/a/./b/../c" is "/a/c".
+// "/a/./b/../c" becomes "/a/c".
 std::string without_dot_segments(std::string_view path) {
   std::string out;
   while (!path.empty()) {

@@ -28,13 +28,13 @@ using boost::system::error_code;
 // Messages below this size are not worth compressing.
 constexpr std::size_t kCompressedBytesMin = 1024;
 
-// A peer that says nothing holds little memory to read into.
+// A small first buffer, because many peers send nothing for a long time.
 constexpr std::size_t kFirstReadBytes = 128;
 constexpr std::size_t kReadBytes = 4096;
 
 // What lies below the frames: a server's socket, or a client's connection. Beast is instantiated
 // for this type alone, because each instance takes many seconds to compile. Not final, because Asio
-// derives from it to see whether it is an executor.
+// derives from it to find out whether it is an executor.
 class AnyStream {
  public:
   using executor_type = Executor;
@@ -85,7 +85,7 @@ class AnyStream {
     }
     return {};
   }
-  // Handlers of Beast cannot be copied; a std::function can.
+  // Handlers of Beast can only be moved, but a std::function holds only what can be copied.
   template <class Handler>
   static ByteStream::Done to_done(Handler handler) {
     return [kept = std::make_shared<Handler>(std::move(handler))](error_code error,
@@ -100,7 +100,7 @@ class AnyStream {
   std::unique_ptr<ByteStream> stream_;
 };
 
-// What Beast looks for beside a stream's type.
+// Beast finds these functions by the stream's type.
 void beast_close_socket(AnyStream& stream) {
   stream.close();
 }
@@ -152,7 +152,7 @@ bool has_token(std::string_view list, std::string_view token) {
 
 }  // namespace
 
-// Lives as long as anything of it is under way.
+// Lives for as long as any operation on it is under way.
 class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
  public:
   Impl(AnyStream stream, WebSocketLimits limits, Compression compression, beast::role_type role)
@@ -162,7 +162,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
                                                 .idle_timeout = limits.idle_timeout,
                                                 .keep_alive_pings = true});
     stream_.read_message_max(limits.message_bytes_max);
-    // Whole messages: a server then needs no buffer to write from.
+    // Sends whole messages, so that a server needs no write buffer.
     if (role == beast::role_type::server) stream_.auto_fragment(false);
     stream_.binary(true);
   }
@@ -236,7 +236,8 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     if (is_over_ || closing_) return;
     closing_ = std::move(frame);
     if (end_ == WebSocketEnd::open) end_ = WebSocketEnd::closed_by_us;
-    // The peer gets one handshake's time for what is queued and for its own close frame.
+    // The peer gets the time of one handshake to take what is queued and to send its own close
+    // frame.
     auto timer = std::make_shared<asio::steady_timer>(stream_.get_executor());
     timer->expires_after(limits_.handshake_timeout);
     timer->async_wait([timer, weak = weak_from_this()](error_code error) {
@@ -301,7 +302,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
   }
 
   void fail(const error_code& error) {
-    // A read that ends because of our own close leaves the rest to that.
+    // If a read ends because of our own close, the close does the rest.
     if (error == ws::error::closed && closing_) return;
     finish_with(end_of(error));
   }

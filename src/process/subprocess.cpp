@@ -23,7 +23,7 @@
 #include "base/text.hpp"
 #include "process/find_program.hpp"
 
-// The header of glibc 2.36 says nothing of C++.
+// In glibc 2.36, this header does not declare C linkage for C++.
 extern "C" {
 #include <sys/pidfd.h>
 }
@@ -37,7 +37,7 @@ using InputSocket = asio::local::stream_protocol::socket;
 
 constexpr int kFirstFree = 3;  // after standard input, output and error
 
-// Keeps a descriptor away from the numbers that the child's own standard streams get.
+// Moves a descriptor out of the numbers of the child's standard streams.
 bool move_above_standard(Descriptor& fd) {
   if (fd.get() >= kFirstFree) return true;
   fd.reset(::fcntl(fd.get(), F_DUPFD_CLOEXEC, kFirstFree));
@@ -63,7 +63,7 @@ bool open_output(Ends& output) {
   return move_above_standard(output.childs) && ::fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-// A socket, because writing to a pipe that nobody reads raises a signal.
+// A socket, because writing to a pipe without a reader raises a signal.
 bool open_input(Ends& input) {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return false;
@@ -79,8 +79,8 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
   return out;
 }
 
-// What posix_spawn does in the child. It allocates nothing and takes no lock there, which is what a
-// process with threads needs, and leaves no other file open.
+// Describes what posix_spawn does in the child. Unlike code after fork(), it neither allocates nor
+// locks, which a process with threads must not do there, and it leaves no other file open.
 class SpawnPlan final {
  public:
   SpawnPlan(const ProcessOptions& options, int input, int output, int errors) {
@@ -109,7 +109,7 @@ class SpawnPlan final {
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  // 0, or what failed.
+  // Returns 0 or an error number.
   int run(const ProcessOptions& options, const std::string& program, pid_t& pid) const {
     if (failure_ != 0) return failure_;
     auto arguments = pointers(options.command);
@@ -122,7 +122,7 @@ class SpawnPlan final {
   void check(int failure) {
     if (failure_ == 0) failure_ = failure;
   }
-  // What this process ignores or blocks must not bind the child.
+  // The child must not inherit which signals this process ignores or blocks.
   void reset_signals() {
     sigset_t none;
     sigset_t all;
@@ -139,8 +139,8 @@ class SpawnPlan final {
   int failure_ = 0;
 };
 
-// The groups that a process which leaves at once must not leave behind. Their numbers are theirs
-// until their leaders are waited for, which happens after the removal.
+// The process groups that must not outlive a process that exits at once. A group's number stays
+// valid until its leader is waited for, which happens only after the removal from this list.
 class Groups final {
  public:
   void add(pid_t leader) {
@@ -173,9 +173,9 @@ ProcessEnd to_end(const siginfo_t& info) {
 
 }  // namespace
 
-// Its handlers hold it, so that it lives until the program is over, or the home's loop is
-// destroyed. The leader is waited for only after its group is killed: until then its number names
-// no other.
+// Its handlers hold it, so that it lives until the program has ended or the home's loop is
+// destroyed. The leader is waited for only after its group is killed: until then, no other process
+// gets its number.
 struct Subprocess::State : std::enable_shared_from_this<State> {
   State(const Executor& home, pid_t started, const ProcessOptions& options)
       : pid(started),
@@ -216,7 +216,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     });
   }
 
-  // Always read, because a program waits when nobody reads what it says.
+  // Read at all times, because a program blocks when nobody reads its output.
   void watch_errors() {
     if (!errors.is_open()) return;
     errors.async_wait(OutputPipe::wait_read, [self = shared_from_this()](error_code error) {
@@ -231,7 +231,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     kept_errors.erase(0, kept_errors.size() - kErrorsBytesMax);
   }
 
-  // What is in the pipe, up to one buffer. Closes our end once nobody holds the other.
+  // Reads what is in the pipe, up to one buffer. Closes our end when nobody holds the other end.
   static std::string read_some(OutputPipe& from) {
     if (!from.is_open()) return {};
     std::string bytes(kReadBytes, '\0');
@@ -251,7 +251,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     stream.close(ignored);
   }
 
-  // Writes the oldest of the queue, then the next one.
+  // Writes the oldest text of the queue, then the next one.
   void write_queued() {
     asio::async_write(
         input, asio::buffer(queue.front()),
@@ -301,7 +301,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     finish_if_done();
   }
 
-  // While others of the group hold the output open, they have the grace too.
+  // Other processes of the group that hold the output open get the grace, too.
   void finish_if_done() {
     if (has_exited && (is_killed || !output.is_open())) finish();
   }
@@ -329,7 +329,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
   const milliseconds grace;
   OutputPipe leader;  // readable once the program has ended
   OutputPipe output;
-  OutputPipe errors;  // open if they are kept apart
+  OutputPipe errors;  // open only if they are kept apart
   std::string kept_errors;
   InputSocket input;
   std::deque<std::string> queue;  // the first one is being written
@@ -397,7 +397,7 @@ Task<ProcessEvent> Subprocess::next(SteadyTime deadline) {
   for (;;) {
     if (state->is_over) co_return ProcessEvent{.kind = Kind::ended};
     if (state->has_exited || state->is_readable) {
-      // What the program itself wrote is in the pipe by its end; others may write for ever.
+      // The program's own output is in the pipe when it ends; other processes may write for ever.
       std::string bytes = state->read_output();
       if (state->has_exited) state->bytes_after_exit += bytes.size();
       if (!bytes.empty() && state->bytes_after_exit <= kReadBytes) {

@@ -65,8 +65,9 @@ class Subprocess final {
   Subprocess(const Subprocess&) = delete;
   Subprocess& operator=(const Subprocess&) = delete;
 
-  // The next bytes of the output, at most kReadBytes; or the end of the program, after all that it
-  // has written itself, whoever still holds its output open. One waiter at a time.
+  // The next bytes of the output, at most kReadBytes; or the end of the program, after everything
+  // that it has written itself, even if another process still holds its output open. One waiter at
+  // a time.
   Task<ProcessEvent> next(SteadyTime deadline);
   // Once next() has said that the program has ended, or stop() has returned.
   ProcessEnd end() const;

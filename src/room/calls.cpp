@@ -23,14 +23,14 @@ Message chunk_message(std::string_view type, std::uint64_t id, json::Object head
   return message;
 }
 
-// To a call that does not begin.
+// Answers a call that cannot begin.
 template <class Begin>
 void answer_at_once(const Begin& begin, const Content& refusal) {
   if (begin.span) begin.span->end(refusal);
   begin.caller.respond(begin.request_id, refusal);
 }
 
-// An item of a stream, or an answer, as this caller can read it.
+// An item of a stream, or an answer, in a form that this caller can read.
 Content fit_item(const Content& content, const Participant& caller) {
   if (kind_of(content.header) != ContentKind::raw) return content;
   if (caller.generation != ClientGeneration::old_npm) return content;
@@ -38,7 +38,7 @@ Content fit_item(const Content& content, const Participant& caller) {
                        "the answer is of type raw, which this client does not know");
 }
 
-// What may go on to a caller. Clients drop an answer of a type that they do not know, and their
+// The answer that a caller gets. Clients drop an answer of a type that they do not know, and their
 // call would wait for ever.
 Content fit_answer(const Content* content, const Participant& caller) {
   if (!content) return error_content(RoomCode::unexpected_response, "the answer is not JSON");
@@ -50,7 +50,8 @@ Content fit_answer(const Content* content, const Participant& caller) {
 
 }  // namespace
 
-// What the room serves may come back here when it is destroyed, and finds no calls any more.
+// A call that the room itself serves may call back here when it is destroyed, and then finds no
+// calls.
 Calls::~Calls() {
   std::vector<std::shared_ptr<LocalCall>> locals;
   for (auto& [number, call] : calls_) locals.push_back(std::move(call.local));
@@ -68,7 +69,7 @@ std::optional<Content> Calls::refuse(const Participant& caller, const std::strin
   }
   auto known = by_call_id_.find({&caller, call_id});
   if (known == by_call_id_.end()) return std::nullopt;
-  // A call that is over only waits for late progress, and makes way for a new one.
+  // A call that is over only waits for late progress, so a new call with its id replaces it.
   auto call = calls_.find(known->second);
   if (call->second.phase == Phase::answered) {
     erase(call);
@@ -196,8 +197,8 @@ void Calls::take_chunk(std::uint64_t number, const Content& chunk) {
   if (is_close(chunk.header) && close_status(chunk.header) == kCallerGone) give_up(number);
 }
 
-// The host may work on, and does not count as busy with the call any more: else a tool that hangs
-// would use up its caller's calls, one by one. The caller is answered all the same.
+// The host may keep working, but no longer counts as busy with the call: otherwise a tool that
+// hangs would use up its caller's calls one by one. The caller gets its answer all the same.
 void Calls::give_up(std::uint64_t number) {
   auto found = calls_.find(number);
   if (found == calls_.end() || !found->second.host) return;
@@ -216,8 +217,8 @@ void Calls::pass_input(std::uint64_t number, const Content& chunk) {
   auto found = calls_.find(number);
   if (found == calls_.end()) return;
   Call& call = found->second;
-  // What comes after the call is over, or after its input was closed, is of use to nobody, save
-  // that the caller gives up.
+  // Chunks after the end of a call, or after its input was closed, are ignored, except that the
+  // caller may give up.
   const bool is_heard = call.input_open || (call.takes_cancel && is_close(chunk.header));
   if (!is_heard || call.phase == Phase::answered) return;
   if (is_close(chunk.header)) {
@@ -225,7 +226,7 @@ void Calls::pass_input(std::uint64_t number, const Content& chunk) {
     call.input_open = false;
   }
   if (!call.host) {
-    // Held here, because the call may end within.
+    // Keeps the call alive, which may end inside this function.
     if (std::shared_ptr<LocalCall> local = call.local) local->take_input(chunk);
     return;
   }
@@ -248,7 +249,7 @@ void Calls::pass_output(const Call& call, const Content& chunk) {
       {{"tool_call_id", call.call_id}, {"toolkit", call.toolkit}, {"tool", call.tool}}, chunk));
 }
 
-// A chunk may overtake its call, because clients send both without waiting.
+// A chunk may arrive before its call, because clients send both without waiting.
 void Calls::keep_early(Participant& caller, std::string_view call_id, Content chunk) {
   if (call_id.empty()) return;
   std::string header;
@@ -326,20 +327,20 @@ void Calls::take_output(Participant& host, std::string_view call_id, const Conte
   if (found == calls_.end()) return;
   Call& call = found->second;
   if (!chunk) {
-    // An item is lost, so that the rest of the stream would be wrong.
+    // An item is lost, so the rest of the stream would be wrong.
     if (call.phase == Phase::streaming) {
       give_output(found, close_content(kHostGone, "a chunk of the answer is not JSON"));
     }
     return;
   }
   if (call.phase == Phase::streaming) return give_output(found, fit_item(*chunk, *call.caller));
-  // Only a stream opens and closes; everything else is progress. Without an id of its own the
-  // caller could not tell which call it belongs to.
+  // Only a stream has control chunks; any other chunk is progress. A call without an id gets none,
+  // because its caller could not tell which call the progress belongs to.
   const bool is_progress = kind_of(chunk->header) != ContentKind::control;
   if (is_progress && !call.call_id.empty()) pass_output(call, *chunk);
 }
 
-// The call is answered. It is kept for a while if its host may still tell of progress.
+// The call is answered. It is kept for a while if its host may still report progress.
 void Calls::end(Map::iterator call) {
   if (call->second.call_id.empty()) {
     erase(call);
@@ -348,7 +349,7 @@ void Calls::end(Map::iterator call) {
   call->second.phase = Phase::answered;
   --call->second.caller->calls_made;
   if (call->second.host) --call->second.host->calls_taken;
-  // Destroyed after everything else, because what it does then may come back here.
+  // Destroyed last, because its destructor may call back here.
   const std::shared_ptr<LocalCall> gone = std::move(call->second.local);
   answered_.emplace_back(timers_.now() + limits_.progress_after_answer, call->first);
   forget_answered();
@@ -390,7 +391,7 @@ void Calls::lose_host(const Call& call, std::string_view why) {
   }
 }
 
-// Numbers instead of iterators for the loops below: the end of one call may end others.
+// Visits calls by number instead of by iterator, because the end of one call may end others.
 template <class Matches>
 std::vector<std::uint64_t> Calls::numbers_of(const Matches& matches) const {
   std::vector<std::uint64_t> numbers;

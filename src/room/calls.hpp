@@ -61,8 +61,8 @@ class Calls final {
   // Passes the call on to its host, and what of its input has come early.
   void begin(Begin begin);
 
-  // The same for a call that the room makes for the caller, whose answer goes to `taker`. Gives the
-  // call's number; nothing if too many calls are in flight.
+  // The same for a call that the room makes for the caller, whose answer goes to `taker`. Returns
+  // the call's number; empty if too many calls are in flight.
   std::optional<std::uint64_t> begin_for(const std::shared_ptr<AnswerTaker>& taker, Begin begin);
   // What hosts know a call by.
   static std::string host_id(std::uint64_t number);

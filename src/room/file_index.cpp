@@ -64,7 +64,7 @@ std::vector<FileIndex::Entry> FileIndex::entries(std::string_view folder) const 
       continue;
     }
     all.push_back({.name = std::string(rest.substr(0, slash))});
-    // Past everything in this folder: the character after a slash is the digit 0.
+    // Skips everything in this folder: the character after a slash is the digit 0.
     one = files_.lower_bound(cat(prefix, rest.substr(0, slash), "0"));
   }
   std::sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });

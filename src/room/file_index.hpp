@@ -26,7 +26,7 @@ class FileIndex final {
   // file.
   bool can_be_file(std::string_view path) const;
 
-  // What lies directly in a folder, by name.
+  // An entry directly in a folder, by name.
   struct Entry {
     std::string name;
     const StoredFile* file = nullptr;  // null: a folder

@@ -34,7 +34,7 @@ class MessageStream final : public LocalCall,
   enum class Phase : std::uint8_t { unasked, asked, open, over };
 
   void ask(const Content& first);
-  // Ends the call to the other side.
+  // Ends the call on the other side.
   void close_other(const Content& close);
 
   Calls& calls_;

@@ -36,7 +36,7 @@ class Outlet {
   // The same; `written` is called later, once the connection has taken the message, and never if
   // the connection ends before.
   virtual void send_watched(const Message& message, std::function<void()> written) = 0;
-  // Ends the connection. The participant then leaves as any other does.
+  // Ends the connection. The participant then leaves in the usual way.
   virtual void close(std::uint16_t code, std::string_view reason) = 0;
 };
 
@@ -66,7 +66,7 @@ struct Participant {
   std::string url = {};
   Outlet& outlet;
   json::Object attributes;
-  std::string presence = {};   // what others are told about it, as JSON
+  std::string presence = {};   // what others see of it, as JSON
   bool has_messaging = false;  // it wants messages, and others see it
   std::map<std::string, Registration, std::less<>> toolkits;  // by name
   std::size_t registered_bytes = 0;                           // of its toolkits

@@ -27,7 +27,7 @@ Content failed(const Error& error) {
   return too_much(error.message());
 }
 
-// What a message counts for: its text, and about what a record of it takes.
+// The size that a message counts as: its text, and the overhead of its record.
 std::size_t weight_of(const StoredItem& item) {
   constexpr std::size_t kRecordBytes = 100;
   return item.body.size() + kRecordBytes;
@@ -194,7 +194,7 @@ void Queues::send(const QueueCall& call, const std::string& name) {
   }
   item.seq = ++queue->last_seq;
   bytes_ += weight_of(item);
-  // A message must not be stored without its queue: a restart would not find it.
+  // A message must not be stored without its queue, because a restart would not find it.
   const auto with_queue = queue->is_stored ? WithQueue::no : WithQueue::yes;
   if (with_queue == WithQueue::yes) ++queue->storing;
   store_.add_item(name, item, with_queue,
@@ -207,7 +207,8 @@ void Queues::send(const QueueCall& call, const std::string& name) {
                   }));
 }
 
-// The message is durable. Its queue may have been closed meanwhile, and the message with it.
+// Called when the message is durable. Its queue may have been closed meanwhile, which removed the
+// message.
 void Queues::arrived(const std::string& name, std::uint64_t life, StoredItem item) {
   Queue* queue = find(name, life);
   if (!queue) {
@@ -239,14 +240,15 @@ void Queues::give(const QueueCall& call, const std::string& name, std::uint64_t 
             [this, number] { taken(number); });
 }
 
-// The receiver's connection has the message.
+// Called when the receiver's connection has the message.
 void Queues::taken(std::uint64_t number) {
   auto found = given_.find(number);
   if (found == given_.end()) return;
   const Given given = std::move(found->second);
   given_.erase(found);
   bytes_ -= weight_of(given.item);
-  if (!find(given.queue, given.life)) return;  // closed, and so removed with its messages
+  if (!find(given.queue, given.life))
+    return;  // the queue was closed, and its messages were removed
   store_.remove_items(given.queue, {given.item.seq}, [](const Result<void>&) {});
 }
 

@@ -16,7 +16,7 @@ constexpr std::size_t kTraceparentBytesMax = 128;
 
 constexpr std::uint16_t kNormalClosure = 1000;
 
-// Answers from this size on are made one at a time.
+// Answers from this size on are made one at a time for each participant.
 constexpr std::size_t kLargeBytes = 64U * 1024;
 
 std::string presence_of(const Participant& participant) {
@@ -33,7 +33,7 @@ Message push_of(std::string_view type, const json::Object& header) {
   return message;
 }
 
-// The header of a message; nothing if it is not a JSON object.
+// The header of a message; empty if it is not a JSON object.
 std::optional<json::Object> header_of(const Message& message) {
   auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                             .values_max = json::kStrangersValuesMax});
@@ -127,7 +127,7 @@ void Room::leave(std::string_view id) {
   ERRAND_ASSERT_HOME(options_.home);
   auto found = participants_.find(id);
   if (found == participants_.end()) return;
-  // Taken out first, so that nothing is sent to it from here on but by its own calls.
+  // Removed from the room first, so that only its own calls can still send it anything.
   std::unique_ptr<Participant> gone = std::move(found->second);
   participants_.erase(found);
   options_.timers.cancel(gone->expiry);
@@ -154,7 +154,7 @@ void Room::receive(std::string_view participant, const Message& message) {
   if (!from) return;
   if (message.type == "set_attributes") return set_attributes(*from, message);
   if (message.type.starts_with("room.tool_call_response")) return receive_answer(*from, message);
-  // Nothing asks clients for an answer of this kind, and an answer to an answer helps nobody.
+  // Clients are never asked for an answer of this kind, and answering an answer would not help.
   if (message.type == "__response__") return;
   receive_request(*from, message);
 }
@@ -168,7 +168,7 @@ void Room::receive_answer(Participant& from, const Message& message) {
     return calls_.take_answer(from, message.id, &content);
   }
   if (message.type != "room.tool_call_response_chunk") return;
-  // The id of the message is the call's number, too, and can be read where the header cannot.
+  // The message's id is also the call's number, and is readable even if the header is not.
   if (!header) return calls_.take_output(from, cat("call-", message.id), nullptr);
   const json::Object* chunk = json::object_at(&*header, "chunk");
   if (!chunk) return;
@@ -217,7 +217,7 @@ void Room::receive_request(Participant& from, const Message& message) {
   request.refuse(RoomCode::invalid_request, cat("unknown request ", message.type));
 }
 
-// Every chunk is answered, because some clients wait for that before they send the next.
+// Answers every chunk, because some clients wait for that before they send the next one.
 void Room::take_chunk(Request& request) {
   const json::Object* chunk = json::object_at(&request.header, "chunk");
   std::string_view call_id = json::text_at(&request.header, "tool_call_id");
@@ -228,8 +228,8 @@ void Room::take_chunk(Request& request) {
   request.answer(empty_content());
 }
 
-// A participant that asks again and again for something large gets it as fast as it reads, and what
-// waits for it meanwhile is small.
+// A participant that repeatedly asks for something large gets it as fast as it reads, and its
+// waiting requests take little memory.
 void Room::send_large(Participant& to, std::function<Message()> make) {
   if (to.large_under_way) {
     to.large_waiting.push_back(std::move(make));
@@ -254,7 +254,7 @@ Participant* Room::find(std::string_view id) {
   return found == participants_.end() ? nullptr : found->second.get();
 }
 
-// Any of those with the name; the ones that offer something first.
+// Finds a participant with the name; one that hosts a toolkit is preferred.
 Participant* Room::find_named(std::string_view name) {
   Participant* found = nullptr;
   for (auto& [id, participant] : participants_) {
@@ -264,7 +264,7 @@ Participant* Room::find_named(std::string_view name) {
   return found;
 }
 
-// Its connection may take a while to end. Nothing of it is heard any more.
+// The participant's connection may take a while to end. Nothing that it sends is handled any more.
 void Room::evict(std::string id, std::string_view reason) {
   Participant* participant = find(id);
   if (!participant) return;

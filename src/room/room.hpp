@@ -29,7 +29,7 @@ struct JoinParams {
   ClientGeneration generation = ClientGeneration::other;
   std::string url = {};  // where the participant reaches the room
   Outlet& outlet;        // outlives the participant
-  // The participant is sent away for good after so long. Absent: never.
+  // The participant is disconnected for good after this time. Absent: never.
   std::optional<milliseconds> lives_for = {};
 };
 
@@ -92,7 +92,7 @@ class Room final {
   // Sends all participants away for good: clients do not come back by themselves, and no client can
   // join any more.
   void close(std::string_view reason);
-  // The same for those whose token this key has signed; others can join.
+  // The same for participants whose token this key has signed; others can join.
   void evict_key(std::string_view key_id, std::string_view reason);
 
   struct Counts {
@@ -172,7 +172,8 @@ class Room final {
   std::map<std::string, std::unique_ptr<Participant>, std::less<>> participants_;
   std::map<Identity, std::size_t> connections_;  // how many each participant has; never 0
   std::map<std::string, Participant*, std::less<>> public_toolkits_;  // the host, by name
-  // All public toolkits, as those see them who have none and may use all; empty: to be made.
+  // All public toolkits, as seen by a participant that has none and may use all; empty: not made
+  // yet.
   std::map<ClientGeneration, std::string> public_lists_;
   std::list<WaitingList> waiting_lists_;
   std::optional<Storage> storage_;  // outlives the calls that it serves

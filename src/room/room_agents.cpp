@@ -1,4 +1,4 @@
-// room.call: a participant calls an agent, at a URL, into the room.
+// room.call: a participant has an agent, which is named by its URL, called into the room.
 #include <algorithm>
 #include <utility>
 
@@ -23,7 +23,7 @@ RoomCode room_code_of(const Error& error) {
   }
 }
 
-// What the agent may do: all that the caller may, or less if the request says so.
+// The agent's grants: the same as the caller's, or fewer if the request says so.
 Result<json::Object> api_for_agent(const Participant& caller, const json::Object& request) {
   auto own = json::parse(caller.api);
   if (!own || !own->is_object()) return json::Object();
@@ -84,7 +84,7 @@ void Room::call_agent(Request& request) {
   request.span = span_of(request, "room", "call", nullptr);
   auto call = agent_call_of(request);
   if (!call) return request.refuse(room_code_of(call.error()), call.error().message());
-  // It becomes a header, and the caller may have written anything.
+  // Parsed, because it becomes a header and the caller may have written anything.
   auto trace = parse_traceparent(request.span ? request.span->traceparent() : request.traceparent);
   if (trace) call->traceparent = to_traceparent(*trace);
   ++*agent_calls_;

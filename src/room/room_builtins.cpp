@@ -1,4 +1,4 @@
-// The toolkits of the room itself: messaging, queues and the logs of developers.
+// The toolkits of the room itself: messaging, queues and developer logs.
 #include <utility>
 
 #include "base/text.hpp"
@@ -57,8 +57,8 @@ void Room::enable_messaging(Request& request) {
   Participant& from = request.from;
   const bool is_new = !std::exchange(from.has_messaging, true);
   request.answer(empty_content());
-  // A participant that asks again before it has read the list gets one more list, not one each
-  // time.
+  // A participant that asks again before it has read the list gets one more list, and not one for
+  // each request.
   if (!std::exchange(from.presence_waits, true)) {
     send_large(from, [this, &from] {
       from.presence_waits = false;
@@ -84,7 +84,7 @@ void Room::disable_messaging(Participant& from) {
   tell_presence(from, "participant.disabled", json::write(json::Object{{"id", from.id}}));
 }
 
-// To everybody else who wants to know who is there.
+// Sent to all other participants that asked to be told who is in the room.
 void Room::tell_presence(const Participant& from, std::string_view type, std::string_view message) {
   const SharedMessage push(message_push(from.id, type, message));
   for (const auto& [id, other] : participants_) {
@@ -139,7 +139,7 @@ void Room::serve_queues(Request& request, std::string_view tool) {
   const Content arguments = request.arguments();
   const json::Value* given = arguments.header.if_contains("json");
   const std::weak_ptr<char> alive = from.alive;
-  // Neither its answer nor its being written concerns a caller that has left.
+  // When the caller has left, neither the answer nor its delivery matters any more.
   auto give = [&from, id = request.message.id, span = request.span, alive](
                   const Content& content, std::function<void()> written) {
     if (alive.expired()) return;

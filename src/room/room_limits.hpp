@@ -54,7 +54,7 @@ struct RoomLimits {
   std::size_t early_chunks_max = 32;
   std::size_t early_bytes_max = 1024U * 1024;
 
-  // Progress of a call is passed on for so long after its answer, then dropped.
+  // How long progress of a call is passed on after its answer; then it is dropped.
   milliseconds progress_after_answer{2'000};
   std::size_t answered_calls_max = 4'000;  // beyond, the oldest are forgotten
   milliseconds list_wait_max{60'000};      // a list waits no longer

@@ -1,4 +1,4 @@
-// The room's files for its participants.
+// The room's files, as participants use them.
 #include <utility>
 
 #include "base/text.hpp"
@@ -46,8 +46,8 @@ void Room::serve_storage(Request& request, std::string_view tool) {
                    .answer = request.later()});
 }
 
-// To every participant who may see the file, the one who changed it included. A participant
-// who may see only the source or the target of a move is told of a deletion or a creation.
+// Sent to every participant that may see the file, including the one that changed it. A participant
+// that may see only the source or only the target of a move is told of a deletion or a creation.
 void Room::tell_of_file(const FileEvent& event) {
   using Kind = FileEvent::Kind;
   auto about = [&](std::string_view type, const std::string& path) {

@@ -11,13 +11,13 @@
 namespace errand::room {
 namespace {
 
-constexpr std::size_t kSpanTextBytesMax = 256;  // of what a caller says of itself
+constexpr std::size_t kSpanTextBytesMax = 256;  // of the text that a caller gives about itself
 
 Content not_found(std::string_view what, std::string_view name) {
   return error_content(RoomCode::not_found, cat(what, " ", name, " was not found"));
 }
 
-// What a list has to say about a toolkit, at most.
+// An upper bound for the size of a toolkit in a list.
 std::size_t listed_size(const Toolkit& toolkit) {
   constexpr std::size_t kMembersBytes = 100;
   constexpr std::size_t kEscapedBytesMax = 6;  // of one byte of the name
@@ -32,7 +32,8 @@ void Room::forget_registered(Participant& host, const Registration& registration
   if (registration.toolkit.is_public) registered_bytes_ -= size;
 }
 
-// Whether the toolkit fits into lists; else why not. A toolkit that it takes over makes way.
+// Whether the toolkit fits into lists; if not, why. A toolkit that the new one replaces does not
+// count.
 std::optional<Content> Room::too_much_registered(const Participant& from,
                                                  const Toolkit& toolkit) const {
   const std::size_t size = listed_size(toolkit);
@@ -90,7 +91,7 @@ void Room::add_toolkit(Request& request) {
 }
 
 // An earlier connection of the same identity may be dead without the server's knowing. A client
-// registers only once after it has connected again, and must not be refused.
+// registers only once after it reconnects, so the new connection must not be refused.
 void Room::take_over(Participant& from, const std::string& name) {
   Participant*& host = public_toolkits_[name];
   if (host) {
@@ -162,7 +163,7 @@ void Room::list_toolkits(Request& request) {
               only_id = only ? only->id : ""] { return list_for(from, request_id, only_id); });
 }
 
-// `only`: a participant's id; empty for everybody's.
+// `only`: a participant's id; empty for all participants.
 Message Room::list_for(const Participant& lister, std::uint64_t request_id,
                        const std::string& only) {
   Message answer{.id = request_id, .type = "__response__", .header = ""};
@@ -227,8 +228,8 @@ Registration* Room::registration_of(Participant& host, std::string_view toolkit)
   return found == host.toolkits.end() ? nullptr : &found->second;
 }
 
-// Whose toolkit of this name a call goes to: the named participant's, else the caller's own, else
-// the public one.
+// The participant that a call of this toolkit goes to: the one that is named, else the caller
+// itself, else the one with the public toolkit.
 Participant* Room::host_of(const Request& request, std::string_view toolkit) {
   std::string_view id = json::text_at(&request.header, "participant_id");
   if (!id.empty()) return find(id);
@@ -237,8 +238,8 @@ Participant* Room::host_of(const Request& request, std::string_view toolkit) {
   return found == public_toolkits_.end() ? nullptr : found->second;
 }
 
-// The span of a call; null if nobody wants one. Without a host, the room serves the call. Neither
-// arguments nor answers are in it: they can hold secrets.
+// The span of a call; null if spans are off. Without a host, the room serves the call. The span has
+// neither arguments nor answers, because they may hold secrets.
 std::shared_ptr<CallSpan> Room::span_of(const Request& request, std::string_view toolkit,
                                         std::string_view tool, const Participant* host) const {
   if (!options_.spans) return nullptr;

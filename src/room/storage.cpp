@@ -42,7 +42,7 @@ json::Object entry_json(std::string_view name, const StoredFile* file) {
   return entry;
 }
 
-// A path of the arguments, or nothing if it is none.
+// A path in the arguments; empty if it is not valid.
 std::optional<std::string> path_at(const json::Value& arguments, std::string_view key,
                                    std::size_t bytes_max) {
   auto path = storage_path(json::text_at(arguments.if_object(), key));
@@ -124,7 +124,7 @@ void Storage::stat(const StorageCall& call, const std::string& path) {
 
 void Storage::download_url(const StorageCall& call, const std::string& path) {
   if (!files_.find(path)) return call.answer(no_such_file(path));
-  if (!deps_.make_file_url) return call.answer(storage_failed("files have no addresses here"));
+  if (!deps_.make_file_url) return call.answer(storage_failed("this room has no URLs for files"));
   deps_.make_file_url({.room_url = call.user.room_url, .path = path},
                       [answer = call.answer](const Result<std::string>& url) {
                         answer(url ? json_content(json::Object{{"url", *url}})
@@ -264,7 +264,7 @@ void Storage::changed(const Planned& planned, const Result<void>& done) {
     deps_.tell(planned.event);
     return next_change();
   }
-  // Whether the change was made is not known: everybody looks again.
+  // It is not known whether the change was made, so all participants look again.
   change.done(storage_failed(done.error().message()));
   state_ = State::unread;
   std::deque<Change> waiting = std::exchange(changes_, {});

@@ -44,7 +44,7 @@ struct StorageCall {
   std::function<void(const Content&)> answer;  // does nothing once the caller has left
 };
 
-// What participants are told about files.
+// A change of a file, as participants learn of it.
 struct FileEvent {
   enum class Kind : std::uint8_t { updated, deleted, moved };
   Kind kind = Kind::updated;
@@ -53,9 +53,9 @@ struct FileEvent {
   std::string participant_id;
 };
 
-// The files of one room. The store's data counts: a change is answered and told once it is durable,
-// and changes are made one after the other. A file that is read keeps its bytes until the last
-// reader is done.
+// The files of one room. The store has the last word: a change is answered and announced once it is
+// durable, and changes are made one after the other. A file that is read keeps its bytes until the
+// last reader is done.
 class Storage final {
  public:
   using FileUrl = std::function<void(Result<std::string>)>;

@@ -9,12 +9,12 @@
 namespace errand::room {
 namespace {
 
-// Of the store's parts, and of the blocks that clients are asked for.
+// The size of the store's parts, and of the blocks that clients are asked for.
 constexpr std::size_t kPartBytes = 256U * 1024;
 constexpr std::size_t kBlockBytes = 64U * 1024;
-// Of the blocks that clients may ask for; larger ones are cut.
+// The largest block that a client may ask for; larger ones are shortened.
 constexpr std::size_t kBlockBytesMax = 1024U * 1024;
-// Blocks that a client may ask for before they came; it gets no more than these.
+// The most blocks that a client may ask for in advance.
 constexpr std::size_t kPullsMax = 64;
 constexpr std::int64_t kNormalClose = 1000;
 constexpr std::size_t kMimeTypeBytesMax = 255;
@@ -29,7 +29,7 @@ const json::Object* binary_headers(const Content& chunk) {
   return json::object_at(&chunk.header, "headers");
 }
 
-// The type becomes a header of HTTP answers.
+// The type becomes a header of HTTP answers, so it must have no line breaks.
 std::string fit_mime_type(std::string_view given) {
   const bool is_plain =
       std::all_of(given.begin(), given.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
@@ -67,13 +67,13 @@ bool Storage::Transfer::is_admitted() const {
   const bool fits = *user_.transfers <= limits.transfers_of_one_max &&
                     storage_.transfers_ <= limits.transfers_max;
   if (fits) return true;
-  reply_.fail(error_content(RoomCode::operation_failed, "too many files are on their way"));
+  reply_.fail(error_content(RoomCode::operation_failed, "too many transfers are under way"));
   return false;
 }
 
 Storage::Upload::~Upload() {
   storage_.uploading_bytes_ -= taken_bytes_;
-  // A content that was committed belongs to its file, and stays.
+  // A committed content belongs to its file and is kept.
   if (!content_.empty()) storage_.deps_.store.drop_content(content_);
 }
 
@@ -179,7 +179,8 @@ void Storage::Upload::take_close(const Content& close) {
   if (phase_ == Phase::taking) go_on();
 }
 
-// A part is full, or the last one. More is asked for once it is kept.
+// Called when a part is full, and for the last one. The next block is asked for when the part is
+// stored.
 void Storage::Upload::keep_part() {
   phase_ = Phase::keeping;
   std::string part = part_.substr(0, kPartBytes);
@@ -210,7 +211,7 @@ std::optional<Content> Storage::Upload::plan(Planned& planned) const {
   return std::nullopt;
 }
 
-// From here on the file is kept, even if its sender leaves.
+// From here on the file is stored, even if its sender leaves.
 void Storage::Upload::commit() {
   phase_ = Phase::committing;
   auto self = shared_from_this();
@@ -235,7 +236,7 @@ Storage::Download::~Download() {
 }
 
 void Storage::Download::take_input(const Content& chunk) {
-  // A caller that has had enough closes its input.
+  // A caller that wants no more closes its input.
   if (is_close(chunk.header)) {
     if (!file_) return reply_.fail(bad_transfer("the download ended before it began"));
     return reply_.output(close_content());
@@ -289,7 +290,7 @@ void Storage::Download::begin(const std::string& path) {
   give_blocks();
 }
 
-// Gives as many blocks as were asked for. A block ends with its part.
+// Sends as many blocks as were asked for. A block ends where its part ends.
 void Storage::Download::give_blocks() {
   while (pulls_ > 0 && !is_reading_) {
     if (part_.empty()) return read_part();

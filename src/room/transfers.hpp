@@ -27,7 +27,7 @@ class Storage::Transfer : public LocalCall {
   const Calls::Reply reply_;
 };
 
-// Takes a file from its caller. Nothing of it is seen before all of it is durable.
+// Takes a file from its caller. The file is visible only when all of it is durable.
 class Storage::Upload final : public Transfer, public std::enable_shared_from_this<Upload> {
  public:
   Upload(Storage& storage, FileUser user, Calls::Reply reply)

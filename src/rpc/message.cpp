@@ -90,7 +90,7 @@ std::string write_message(F fill) {
   return out;
 }
 
-// The id at the start of `text`, of which the rest is cut away after it.
+// The id at the start of `text`; anything behind the id is ignored.
 std::optional<Id> read_leading_id(std::string_view text) {
   auto end = text.find_first_of(",}");
   if (end == std::string_view::npos) return {};
@@ -169,7 +169,7 @@ std::string write(const Response& response) {
 
 std::optional<Id> find_response_id(std::string_view head, std::string_view tail) {
   constexpr std::string_view kKey = "\"id\":";
-  // Only before the first nested value is a key surely one of the message itself.
+  // Before the first nested value, a key is certain to belong to the message itself.
   auto first = head.find(kKey);
   auto nested = head.find_first_of("{[", 1);
   if (first < nested) {

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kCancelled = "notifications/cancelled";
 constexpr std::string_view kProgress = "notifications/progress";
-constexpr std::size_t kEndBytes = 4096;  // of a message that is not read, to find its id in
-constexpr int kMessagesAtOnce = 32;      // then others of the home have their turn
+constexpr std::size_t kEndBytes = 4096;  // of a message that is not parsed, to find its id
+constexpr int kMessagesAtOnce = 32;      // then other work of the home gets its turn
 
 SteadyTime after(SteadyTime start, milliseconds time) {
   auto left = std::chrono::duration_cast<milliseconds>(SteadyTime::max() - start);
@@ -37,14 +37,14 @@ Error closed() {
   return Error(ErrorCode::unavailable, "the connection is closed").reason("closed");
 }
 
-// A request that was sent may have been carried out, whatever became of the connection.
+// A request that was sent may have been carried out, whatever happened to the connection.
 Error unknown_outcome(const Error& why) {
   if (why.code() != ErrorCode::unavailable) return why;
   return Error(ErrorCode::outcome_unknown, cat("no answer came: ", why.message()))
       .reason(why.reason());
 }
 
-// The text that is still to be read, if it is one.
+// The text that is still to be parsed; null if there is none.
 std::string* text_of(Received& received) {
   if (auto* text = std::get_if<std::string>(&received)) return text;
   auto* beside = std::get_if<Beside>(&received);
@@ -53,7 +53,7 @@ std::string* text_of(Received& received) {
 
 }  // namespace
 
-// A request of ours; lives in the frame of its call.
+// A request of ours. It lives in the coroutine frame of its call.
 struct Peer::Call {
   Call(const Executor& home, std::int64_t number, CallOptions given)
       : id(number),
@@ -79,7 +79,7 @@ struct Peer::Call {
   Wakeup bell;
 };
 
-// Leaves no trace of a call, however it ends.
+// Removes every trace of a call, however the call ends.
 class Peer::CallScope final {
  public:
   CallScope(Peer& peer, Call& call)
@@ -93,7 +93,7 @@ class Peer::CallScope final {
     if (!call_.is_sent) return;
     bool is_abandoned = !call_.outcome && !peer_.end_;
     if (is_abandoned && call_.options.on_abandon == CallOptions::OnAbandon::tell_peer) {
-      // A connection that takes no more is about to end anyhow.
+      // If the connection takes no more, it is about to end anyway.
       (void)peer_.notify(std::string(kCancelled), {{"requestId", call_.id}});
     }
     peer_.connection_.settled(call_.id);
@@ -121,7 +121,7 @@ Peer::Pause::Pause(Peer& peer, const void* owner) : peer_(peer), owner_(owner) {
   }
 }
 
-// A call that was made meanwhile has not been paused.
+// Calls that were made during the pause were not paused.
 Peer::Pause::~Pause() {
   if (!owner_) return;
   for (auto& [id, call] : peer_.calls_) {
@@ -172,7 +172,7 @@ Task<Result<Answer>> ServedRequest::call(std::string method, json::Object params
 }
 
 void ServedRequest::notify(std::string method, json::Object params) {
-  // What cannot be sent is not worth a failure: the answer will tell.
+  // A notification that cannot be sent is dropped, because the answer will say the same.
   (void)peer_.notify(std::move(method), std::move(params), id_);
 }
 
@@ -266,7 +266,7 @@ Task<void> Peer::pump() {
   }
 }
 
-// The other side may have closed only its own direction.
+// The other side may have closed only its sending direction, so its requests are still answered.
 Task<void> Peer::finish_served() {
   has_input_ended_ = true;
   for (auto& [id, call] : calls_) settle(id, unknown_outcome(closed()));
@@ -282,7 +282,7 @@ Task<void> Peer::finish_served() {
   co_await connection_.flush();
 }
 
-// Whose call a message came beside, if its sender has said so.
+// The call that a message belongs to, if its sender has said so.
 const void* Peer::owner_of(const Received& received) const {
   const auto* beside = std::get_if<Beside>(&received);
   const auto* number = beside ? std::get_if<std::int64_t>(&beside->request) : nullptr;
@@ -303,7 +303,7 @@ void Peer::take(Received received) {
   }
 }
 
-// Messages are taken in the order in which they came: the next one waits for this.
+// Messages are taken in the order in which they arrive, so the next message waits for this one.
 Task<void> Peer::take_long(std::string text, const void* owner) {
   auto read = [batches = batches_](std::string_view all) { return read_messages(all, batches); };
   auto messages = co_await read_aside(&text, options_.pool, read);
@@ -373,7 +373,7 @@ void Peer::take_notification(Notification notification) {
   auto token = json::integer_at(&notification.params, "progressToken");
   auto progress = number_at(notification.params, "progress");
   auto found = token ? calls_.find(*token) : calls_.end();
-  // Progress that does not rise would keep a call alive that gets nowhere.
+  // Progress that does not rise must not keep a call alive.
   if (found == calls_.end() || !progress || *progress <= found->second->progress) return;
   Call& call = *found->second;
   call.progress = *progress;
@@ -410,8 +410,8 @@ void Peer::take_oversized(const Oversized& message) {
                   .reason("answer_too_large"));
 }
 
-// A message that is not read: the call that it answers fails, as far as its ends tell which one
-// that is.
+// Handles a message that is too long to be parsed: the call that it answers fails, if the message's
+// ends show which call that is.
 void Peer::fail_answer(std::string_view head, std::string_view tail, Error why) {
   auto id = find_response_id(head, tail);
   if (id) return settle(*id, std::move(why));
@@ -440,7 +440,7 @@ void Peer::send_answer(std::optional<Id> id, Answer answer) {
   std::string text = write(Response{.id = id, .answer = std::move(answer)});
   auto sent =
       connection_.send({.text = std::move(text), .answers = std::move(id), .error_code = code});
-  // A peer that asks and does not read what it is told has no more use for the connection.
+  // If the peer does not read its answers, it has no more use for the connection.
   if (!sent) connection_.close();
 }
 

@@ -9,7 +9,7 @@
 namespace errand {
 namespace {
 
-// "image/png" -> "png"; what cannot stand at the end of a name is left out.
+// "image/png" becomes "png"; characters that cannot stand at the end of a file name are dropped.
 std::string extension_of(std::string_view mime_type) {
   std::string_view subtype = mime_type.substr(mime_type.find('/') + 1);
   subtype = subtype.substr(0, subtype.find_first_of("+;"));
@@ -28,7 +28,7 @@ std::string_view word_of(FileContent::Kind kind) {
   return "file";
 }
 
-// A tool may call a file what it likes; a client that saves it must not be led elsewhere.
+// A tool may give a file any name; a client that saves the file must not write outside its folder.
 std::string safe_name(std::string_view name) {
   std::string safe;
   for (char c : name.substr(name.find_last_of("/\\") + 1)) {

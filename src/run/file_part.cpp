@@ -26,7 +26,7 @@ bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_token_char);
 }
 
-// "type/subtype" in lower case; empty if it is no such thing.
+// "type/subtype" in lower case; empty if the text is not a media type.
 std::string plain_mime_type(std::string_view text) {
   std::string plain = to_lower(trim(text.substr(0, text.find(';'))));
   std::size_t slash = plain.find('/');
@@ -70,7 +70,7 @@ void read_mime_type(Fields& in, FilePart& file, std::optional<std::string> text)
   if (file.mime_type.empty()) in.fail("mimeType", "expected a type such as \"image/png\"");
 }
 
-// The text is large, so that it is not copied.
+// Decodes the text in place, because it may be large.
 void read_bytes(Fields& in, FilePart& file) {
   const json::Value& value = in.any("data");
   if (!in.ok()) return;

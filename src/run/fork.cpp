@@ -32,18 +32,18 @@ Result<ForkParams> parse_fork(const json::Value& body) {
   json::Fields in(body, "");
   ForkParams params{.from_seq = in.optional_integer("fromSeq", 0, INT64_MAX)};
   if (in.optional_any("messages")) {
-    in.fail("messages", "a fork goes on with the messages that are there: give a \"prompt\"");
+    in.fail("messages", "a fork continues with the existing messages: give a \"prompt\"");
   }
   if (in.optional_any("agentId")) {
-    in.fail("agentId", "a fork goes on as the run that it is made from, with that run's agent");
+    in.fail("agentId", "a fork keeps the agent of its original run");
   }
   for (std::string_view key : run_members()) {
     if (is_known(key, fork_members()) || !in.optional_any(key)) continue;
-    in.fail(key, "a fork goes on with this as the run that it is made from had it");
+    in.fail(key, "a fork keeps this member of its original run");
   }
   ERRAND_CHECK(in.finish());
 
-  // All other members are those of a run, and are read as such; a prompt may be missing here.
+  // All other members are those of a run, and are parsed as such; a prompt may be missing here.
   json::Object as_run = body.get_object();
   if (!in.optional_any("prompt")) as_run["prompt"] = "";
   as_run.erase("fromSeq");

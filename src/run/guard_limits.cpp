@@ -39,7 +39,8 @@ Result<LoopDetection> parse_loop_detection(const json::Value& value, std::string
       as_int(in.optional_integer("consecutiveThreshold", 2, kLoopThresholdMax));
   asked.hard_cutoff_threshold =
       as_int(in.optional_integer("hardCutoffThreshold", 3, kLoopThresholdMax));
-  // A pair is judged as given; what is given alone draws the other along.
+  // If both thresholds are given, they are judged as they are. If one is given, the other is moved
+  // to fit.
   if (asked.consecutive_threshold && asked.hard_cutoff_threshold &&
       *asked.hard_cutoff_threshold <= *asked.consecutive_threshold) {
     in.fail("hardCutoffThreshold", "\"hardCutoffThreshold\" must exceed \"consecutiveThreshold\"");

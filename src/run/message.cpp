@@ -20,7 +20,7 @@ void parse_files(json::Fields& in, Message& message, Origin origin) {
   message.files = std::move(*files);
 }
 
-// Ids of a call, as its call and its result name it.
+// Reads the ids of a call, which both the call and its result have.
 template <class Part>
 json::Object part_json(const Part& part) {
   json::Object out{{"toolUseId", part.id.view()}, {"name", part.name}};

@@ -16,7 +16,7 @@
 namespace errand {
 namespace {
 
-// Names that the tools of a run go by, each with the place that gives it.
+// The names of a run's tools, each with the place in the body that gives it.
 class ToolNames final {
  public:
   Result<void> add(const ToolRef& ref, std::string_view pointer) {
@@ -75,7 +75,7 @@ void add_unchecked_patterns(std::vector<std::string>& lines, const json::Value& 
   }
 }
 
-// What was sent, with what the caller is told about it.
+// The refs as they were sent, with the warnings that the caller gets about them.
 ToolSetPtr share_with_warnings(std::vector<ToolRef> refs, const json::Array& tools,
                                std::string text) {
   ToolSet set{.refs = std::move(refs), .text = std::move(text), .hash = {}};
@@ -96,7 +96,7 @@ void parse_tools(json::Fields& in, Spec& spec, Origin origin) {
                                       : share_tools(std::move(*refs));
 }
 
-// Tools as a caller sends them, read by themselves. Null if there is anything wrong with them.
+// Tools as a caller sends them, parsed apart from the body. Null if anything is wrong with them.
 ToolSetPtr parse_tool_set(std::string_view text) {
   auto value = json::parse_shared(
       text, {.depth_max = json::kDepthMax - 1, .values_max = json::kStrangersValuesMax});
@@ -130,7 +130,7 @@ void parse_messages(json::Fields& in, Spec& spec, Origin origin) {
   }
 }
 
-// What would be done otherwise than asked if it were ignored, as other unknown members are.
+// Unlike other unknown members, these are refused: the run would do something else than was asked.
 void refuse_misleading(json::Fields& in) {
   const json::Array* attachments = in.optional_array("attachments");
   if (attachments && !attachments->empty()) {
@@ -154,7 +154,7 @@ bool is_valid_metadata_key(std::string_view key) {
          });
 }
 
-// What is kept of a run may hold the words of its caller and of its agent together.
+// The stored metadata of a run may hold entries of both its caller and its agent.
 void parse_metadata(json::Fields& in, Spec& spec, Origin origin) {
   const json::Object* metadata = in.optional_object("metadata");
   if (!metadata) return;
@@ -232,7 +232,7 @@ void parse_guards(json::Fields& in, Spec& spec) {
   }
 }
 
-// A word or a number from 0 to 100.
+// Either a word or a number from 0 to 100.
 void parse_reasoning_level(json::Fields& in, Spec& spec) {
   const json::Value* value = in.optional_any("reasoningLevel");
   if (!value) return;
@@ -253,7 +253,7 @@ bool is_agent_id(std::string_view text) {
          });
 }
 
-// A run that is asked for names an agent; one that is journaled has taken a version of it in.
+// A request names an agent; a journaled run also has the version of the agent that was merged in.
 void parse_agent(json::Fields& in, Spec& spec, Origin origin) {
   auto agent = in.optional_text("agentId");
   if (!agent) return;
@@ -374,13 +374,14 @@ Result<Spec> parse_spec(std::string_view body, ToolSetCache& known) {
     ERRAND_TRY(auto value, json::parse(body, {.values_max = json::kStrangersValuesMax}));
     return parse_spec(value);
   }
-  // Where a value that was read by itself stands, any other value may stand: the rest is read
-  // alone.
+  // The tools were parsed on their own, so a short value stands in for them while the rest is
+  // parsed.
   std::size_t begin = static_cast<std::size_t>(text.data() - body.data());
   std::string rest = cat(body.substr(0, begin), "[]", body.substr(begin + text.size()));
   const json::ParseOptions options{.values_max = json::kStrangersValuesMax};
   auto value = json::parse(rest, options);
-  if (!value) value = json::parse(body, options);  // whose message names the right byte
+  if (!value)
+    value = json::parse(body, options);  // the message of this attempt names the right byte
   if (!value) return std::move(value).error();
   ERRAND_TRY(Spec spec, parse_spec(*value));
   spec.tools = std::move(tools);

@@ -56,7 +56,7 @@ constexpr auto kKinds = std::to_array<KindMembers>({{"local", kLocalMembers},
                                                     {"mantyx_plugin", kByNameMembers}});
 static_assert(kKinds.size() == kToolKinds.size());
 
-// "; did you mean prompt?", if anything is close.
+// "; did you mean prompt?" if a known name is close.
 std::string proposal(std::string_view key, KnownMembers known) {
   std::string meant = did_you_mean(key, std::vector<std::string_view>(known.begin(), known.end()));
   return meant.empty() ? meant : cat("; ", meant);

@@ -16,7 +16,7 @@ Usage& Usage::operator+=(const Usage& other) {
 
 std::optional<double> cost_usd(const Usage& usage, const std::optional<Pricing>& pricing) {
   constexpr double kTokensPerPrice = 1e6;
-  // Every request and every answer has tokens: none at all means that nobody has counted them.
+  // Every request and every answer has tokens, so none at all means that they were not counted.
   const bool is_counted = usage.input_tokens != 0 || usage.output_tokens != 0;
   if (!is_counted || !pricing) return {};
   if (!pricing->input_per_1m_usd || !pricing->output_per_1m_usd) return {};

@@ -42,8 +42,9 @@ bool is_missing(int reason) {
   return reason == ENOENT || reason == ENOTDIR;
 }
 
-// Whether a file that was found, not named, is for this user: false if there is none, or if it is
-// another user's. unavailable: this user's own file is open to others, or cannot be looked at.
+// Whether a file that was found, and not named, is this user's: false if there is none, or if it
+// belongs to another user. unavailable: this user's own file is open to others, or cannot be
+// examined.
 Result<bool> is_own_file(const fs::path& file) {
   struct stat about{};
   if (::stat(file.c_str(), &about) != 0) {
@@ -61,7 +62,7 @@ Result<bool> is_own_file(const fs::path& file) {
       .hint(cat("make it private: chmod 600 ", file.string()));
 }
 
-// The file of this user that is used when no data directory is named.
+// The file of this user that applies if no data directory is named.
 Result<std::optional<fs::path>> nearest_file(const Environment& environment, fs::path folder) {
   for (;;) {
     fs::path file = credentials_file(folder / kDataFolder);
@@ -80,7 +81,7 @@ std::string value_of(const Environment& environment, const std::string& name) {
   return environment(name).value_or("");
 }
 
-// What flags and environment say, without any file.
+// The server that flags and environment name, without any file.
 Credentials named_server(const ServerFlags& flags, const Environment& environment) {
   Credentials server{.url = flags.server, .workspace = flags.workspace, .key = flags.key};
   std::string url = value_of(environment, "ERRAND_SERVER");
@@ -96,7 +97,7 @@ Credentials named_server(const ServerFlags& flags, const Environment& environmen
   return server;
 }
 
-// Adds what the file says, unless the file is for another server.
+// Fills in members from the file, unless the file is for another server.
 void complete(Credentials& server, const Credentials& kept, const fs::path& file) {
   std::string url(net::without_trailing_slashes(kept.url));
   if (!server.url.empty() && server.url != url) return;
@@ -159,7 +160,8 @@ Result<void> write_data_credentials(const fs::path& data, const Credentials& cre
   ERRAND_CHECK(write_credentials(file, credentials));
   struct stat folder{};
   if (::geteuid() != 0 || ::stat(data.c_str(), &folder) != 0 || folder.st_uid == 0) return {};
-  // The owner may put a link in the place of the file at any time: root follows none.
+  // The folder's owner may replace the file by a link at any time, which must not be followed as
+  // root.
   Descriptor written(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   struct stat about{};
   bool is_ours = written.is_open() && ::fstat(written.get(), &about) == 0 && about.st_uid == 0 &&
@@ -178,7 +180,7 @@ Result<Credentials> read_credentials(const fs::path& file) {
   if (!value)
     return Error(ErrorCode::invalid_argument, cat(file.string(), ": ", value.error().message()));
   json::Fields fields(*value, "");
-  // Files of earlier versions have the key under "key".
+  // Files of older versions have the key under "key".
   const char* key = json::text_at(value->if_object(), "apiKey").empty() ? "key" : "apiKey";
   Credentials credentials{
       .url = fields.text("url"), .workspace = fields.text("workspace"), .key = fields.text(key)};

@@ -10,7 +10,7 @@
 namespace errand::sdk {
 
 // How to reach a server. `errand serve` writes it into its data directory; the other commands read
-// it there when they are not told otherwise.
+// it there unless flags or the environment name another server.
 struct Credentials {
   std::string url;
   std::string workspace = "default";

@@ -24,7 +24,7 @@ struct HeldCall {
   std::optional<Result<Claim>> asked = {};    // what a request for a claim has brought
   std::optional<Result<void>> posted = {};    // what came of the answer
   bool is_answered = false;                   // posted, or on its way
-  Wakeup* waiting = nullptr;                  // rung with either, while anybody waits for it
+  Wakeup* waiting = nullptr;                  // woken by either, while something waits
   std::optional<ProgressReport> report = {};  // waits until the one before is posted
   bool is_reporting = false;
   std::optional<TaskGroup::Ticket> keeping = {};  // of the task that extends the claim
@@ -36,10 +36,10 @@ inline bool is_lost(const Error& error) {
   return error.code() == ErrorCode::conflict || error.code() == ErrorCode::not_found;
 }
 
-// Claims, reports and answers of the calls that this process works on, whoever finds them and
-// decides when they run: the client of a run (LocalCalls) or a worker (Serving). Work that is cut
-// off leaves no claim behind that nobody knows of, and no answer half posted. Lives on one home;
-// must be stopped before it is destroyed.
+// Claims, reports and answers of the calls that this process works on, whether the client of a run
+// (LocalCalls) or a worker (Serving) finds them and decides when they run. Work that is cut off
+// leaves no unknown claim and no half-posted answer behind. Lives on one home; must be stopped
+// before it is destroyed.
 class HeldCalls final {
  public:
   static constexpr milliseconds kPauseFirst{250};  // between attempts
@@ -64,8 +64,8 @@ class HeldCalls final {
   void keep(const HeldCallPtr& call, milliseconds ttl, std::function<void()> lost);
   void release(const HeldCallPtr& call);
 
-  // Of reports that come faster than they are posted, the last counts. One that cannot be posted is
-  // dropped: nobody waits for it.
+  // If reports come faster than they can be posted, only the last one is posted. A report that
+  // cannot be posted is dropped.
   void report(const HeldCallPtr& call, ProgressReport report);
 
   // Posts the answer until the API has it or refuses it, also if the task that waits is cut off.
@@ -94,7 +94,7 @@ class HeldCalls final {
   const std::string claim_key_;  // a claim is asked for again by it, if its answer was lost
   std::size_t kept_ = 0;         // claims that are extended
   bool is_stopping_ = false;
-  TaskGroup beside_;   // reports and extensions: nobody waits for them
+  TaskGroup beside_;   // reports and extensions, which nothing waits for
   TaskGroup lasting_;  // requests that outlive the work on their call; last, as tasks use the rest
 };
 

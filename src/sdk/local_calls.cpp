@@ -57,7 +57,7 @@ Task<void> LocalCalls::work(Waiting call) {
   if (calls_.at(id).took) co_return;
   calls_.at(id).started = timers_.now();
   ToolOutcome outcome = co_await invoke(std::move(call), calls_.at(id).held);
-  // What a tool says that was cut off would only keep the run going.
+  // The outcome of a tool that was cut off would only keep the run going.
   if (working_.cancelled()) co_return;
   settle(id, time_of(calls_.at(id)), std::move(outcome));
   start_what_may();
@@ -80,7 +80,7 @@ Task<bool> LocalCalls::take(ToolUseId id, std::string name) {
       co_await timers_.sleep_until(timers_.now() + kLookAgain);
       continue;
     }
-    // A server without claims has no other client to keep off.
+    // A server without claims cannot keep other clients off the call.
     if (!is_worth_retrying(error)) co_return true;
     co_await timers_.sleep_until(timers_.now() + pause);
     pause = std::min(pause * 2, HeldCalls::kPauseMax);
@@ -157,7 +157,7 @@ void LocalCalls::give_up() {
 }
 
 Task<void> LocalCalls::stop() {
-  const bool is_first = !working_.cancelled();  // otherwise the run, or its user, has stopped them
+  const bool is_first = !working_.cancelled();  // otherwise the run or its user stopped the calls
   co_await working_.stop(CancelReason::shutdown);
   for (const auto& [id, call] : calls_) {
     if (call.took) continue;
@@ -168,8 +168,7 @@ Task<void> LocalCalls::stop() {
   co_await posting_.stop(CancelReason::shutdown);
 }
 
-// An answer to a call that is lost comes too late: an earlier attempt was heard, or the run is
-// over.
+// An answer to a call that is lost is too late: an earlier attempt was taken, or the run is over.
 Task<void> LocalCalls::post(HeldCallPtr call, ToolAnswer answer) {
   auto posted = co_await held_.post(std::move(call), std::move(answer));
   if (posted || is_lost(posted.error()) || is_worth_retrying(posted.error())) co_return;

@@ -23,12 +23,11 @@ namespace errand::sdk {
 // stopped before it is destroyed.
 class LocalCalls final {
  public:
-  static constexpr milliseconds kLookAgain{5000};  // whether a claim of others has run out
+  static constexpr milliseconds kLookAgain{5000};  // whether another client's claim has expired
   // Longer than any call; a claim ends with its call.
   static constexpr milliseconds kClaimTime{86'400'000};
 
-  // `timeout` is that of calls whose tool has none, if it is known. Tools are told by when they
-  // have to be done.
+  // `timeout` is that of calls whose tool has none, if it is known. Tools learn their deadline.
   LocalCalls(RunApi& api, Timers& timers, Executor home, const FixedTools& tools, Teller tell,
              std::optional<milliseconds> timeout = {});
 
@@ -59,7 +58,7 @@ class LocalCalls final {
     std::optional<SteadyTime> started = {};      // once the work on it has begun
     std::optional<milliseconds> took = {};       // once it has an outcome
     std::optional<TaskGroup::Ticket> task = {};  // of the work on it, once that has begun
-    bool is_left = false;                        // told that others have it
+    bool is_left = false;                        // reported as another client's
   };
   struct Waiting {
     ToolUseId id;
@@ -84,7 +83,7 @@ class LocalCalls final {
   const Teller tell_;
   const std::optional<milliseconds> timeout_;
   std::map<ToolUseId, Call> calls_;
-  std::deque<Waiting> waiting_;  // those that may not start yet
+  std::deque<Waiting> waiting_;  // calls that may not start yet
   DispatchOrder order_;
   HeldCalls held_;
   TaskGroup posting_;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kServerNameCharsMax = 24;
 
-// Letters, digits and underscores: what every server of runs takes as the name of a tool.
+// Keeps letters, digits and underscores, which every server of runs takes in the name of a tool.
 std::string safe_name(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -68,7 +68,7 @@ Task<Result<AgentClientPtr>> given(AgentClientPtr client) {
 
 mcp::ServerAddress mcp_address(const std::string& url_or_command) {
   if (is_http_url(url_or_command)) return mcp::HttpServer{.url = url_or_command};
-  // The shell splits the words and makes way for the program.
+  // The shell splits the command into words and is replaced by the program.
   return mcp::StdioServer{.command = {"/bin/sh", "-c", cat("exec ", url_or_command)},
                           .environment = variables_here()};
 }
@@ -89,7 +89,7 @@ struct LocalServers::Agent {
   std::optional<Result<a2a::AgentCard>> card = {};
 };
 
-// The tasks share it with the one that waits, which may leave before all places have answered.
+// Shared by the tasks and their waiter, which may leave before all servers have answered.
 struct LocalServers::Learning {
   explicit Learning(const Executor& home) : bell(home) {}
 
@@ -104,7 +104,7 @@ struct LocalServers::Learning {
   Wakeup bell;
 };
 
-// Names that no tool and no server of a run has yet.
+// Names that no other tool or server of the run has.
 class LocalServers::Names final {
  public:
   explicit Names(std::set<std::string> tools) : tools_(std::move(tools)) {}
@@ -118,7 +118,7 @@ class LocalServers::Names final {
     return name;
   }
 
-  // Two names may be the same once they are made safe.
+  // Two names may become equal when they are made safe.
   std::string for_tool(const std::string& wanted) {
     std::string name = wanted;
     for (int n = 2; !tools_.insert(name).second; ++n) {
@@ -150,7 +150,7 @@ std::string name_of_stub(const std::string& name, const std::string& where) {
   return safe_name(name.empty() ? where : name).substr(0, kServerNameCharsMax);
 }
 
-// What the server of a run takes along with every call. Members that are too long are left out.
+// Members that the run's server sends along with every call, up to a size.
 json::Object bounded(const json::Object& told) {
   json::Object kept;
   std::size_t bytes = 0;
@@ -209,7 +209,7 @@ std::shared_ptr<mcp::Client> LocalServers::client_for(const McpPlace& place) {
   return client;
 }
 
-// Tools hold their client, so one that nobody else holds is idle.
+// Tools hold their client, so a client that nothing else holds is idle.
 void LocalServers::give_up_idle() {
   std::size_t idle = 0;
   for (auto one = clients_.begin(); one != clients_.end();) {
@@ -272,7 +272,8 @@ Task<ServerTools> LocalServers::learn(std::vector<McpPlace> servers, std::vector
   co_return out;
 }
 
-// A place that is late has nothing for this run. It goes on connecting for the next one.
+// A server that answers too late has no tools for this run. It continues to connect for the next
+// run.
 Task<void> LocalServers::wait_for_all(std::shared_ptr<Learning> all) {
   const SteadyTime deadline = timers_.now() + kLearnMax;
   {
@@ -288,7 +289,7 @@ Task<void> LocalServers::wait_for_all(std::shared_ptr<Learning> all) {
   }
 }
 
-// A ref holds a limited number of tools; a server with more becomes several.
+// A ref holds a limited number of tools, so a server with more tools gets several refs.
 void LocalServers::add_tools(const Server& server, Names& names, ServerTools& out) const {
   const McpPlace& place = server.place;
   if (server.failure) {

@@ -35,7 +35,7 @@ struct AgentPlace {
   std::string flag = {};
   std::string name = {};                        // of the tool; empty: the card's
   std::optional<std::string> description = {};  // instead of what the card says
-  std::string context_id = {};                  // that calls belong to which name no other
+  std::string context_id = {};                  // the context of calls that name no other
 };
 
 // Who drives the runs that use the servers, and so what calls can answer while a server works on
@@ -51,8 +51,8 @@ struct ServerTools {
   // Of all servers, named "<name>_<tool>", and the agents. For a place that does not answer there
   // is a tool that says so.
   std::vector<ToolPtr> tools = {};
-  // The same as a server of runs wants to be told of them: what it is, and that this process
-  // answers. Tools that stand in for others are not among them.
+  // The same tools as refs for a server of runs: what they are, and that this process answers their
+  // calls. Stubs for unavailable servers are not among them.
   std::vector<ToolRef> refs = {};
   std::vector<Error> failures = {};  // why some places have nothing; each names its place
 };
@@ -102,7 +102,7 @@ class LocalServers final {
   const TaskGroup::OnBug on_bug_;
   net::HttpClient http_;
   std::list<Known> clients_;  // the one used last is first
-  TaskGroup cancelling_;      // of tasks whose calls were given up
+  TaskGroup cancelling_;      // cancels the tasks of calls that were given up
   TaskGroup ending_;          // of connections that were given up
   TaskGroup learning_;        // last: tasks use everything above
 };

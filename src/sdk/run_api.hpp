@@ -75,7 +75,7 @@ struct SessionInfo {
   std::string model_id = {};          // that was asked for; empty: the default. Not in lists
   std::string system_prompt = {};     // of messages that bring none. Not in lists
   std::optional<RunId> current = {};  // the run that has the turn. Not in lists
-  // Of calls that a client answers and whose tool has none, if that is known. Not in lists.
+  // The time limit of client calls whose tool has none, if it is known. Not in lists.
   std::optional<milliseconds> tool_timeout = {};
   std::string summary = {};    // of what was said; in lists only
   std::string last_used = {};  // ISO 8601
@@ -106,7 +106,7 @@ struct SaidMessage {
 
 // Which messages of a history are wanted.
 struct HistoryQuery {
-  std::int64_t after = 0;                // those behind the first so many
+  std::int64_t after = 0;                // skips this many
   std::optional<std::size_t> last = {};  // of these, only the last ones
 };
 
@@ -126,10 +126,10 @@ struct ModelQuery {
 struct OpenCall {
   RunId run;
   LocalToolCall call;
-  std::optional<WallTime> over = {};  // when nobody waits for it any more; see Claim::at
+  std::optional<WallTime> over = {};  // when its time is over; see Claim::at
 };
 
-// The right to make a call, which nobody else has for a while.
+// The exclusive right to make a call, for a while.
 struct Claim {
   std::string id;
   std::optional<WallTime> at = {};  // when it was given, by the clock that OpenCall::over is of
@@ -197,7 +197,7 @@ class RunApi {
   virtual Task<Result<void>> extend(ToolUseId call, std::string claim, milliseconds ttl) = 0;
   virtual Task<Result<void>> report_progress(ToolUseId call, ProgressReport report) = 0;
 
-  // Sessions. Their runs are runs like any other.
+  // Sessions. Their runs are ordinary runs.
   virtual Task<Result<SessionId>> create_session(engine::SessionParams params, std::string key,
                                                  BodyPtr body = nullptr) = 0;
   virtual Task<Result<RunId>> say(SessionId session, engine::SessionMessage message,

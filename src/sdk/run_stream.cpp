@@ -5,7 +5,7 @@
 namespace errand::sdk {
 namespace {
 
-// A connection that breaks is as good as none.
+// A connection that breaks is treated like one that could not be opened.
 Error broken(const Error& error) {
   if (!is_worth_retrying(error)) return error;
   return Error(ErrorCode::unavailable, error.message()).reason(RunApi::kUnreachable);
@@ -36,7 +36,8 @@ Task<Result<RunStream::Item>> RunStream::next() {
   }
 }
 
-// The loss is told before the first pause, and each once until the server is heard of again.
+// A loss of the connection is reported before the first pause, and only once until the server is
+// heard again.
 std::optional<RunStream::Item> RunStream::take_notice() {
   if (!lost_at_) return {};
   if (!std::exchange(has_told_lost_, true)) return Item{.kind = Item::Kind::lost, .why = why_};

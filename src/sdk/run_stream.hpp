@@ -17,7 +17,8 @@ class RunStream final {
   static constexpr milliseconds kPause{500};  // between attempts
   static constexpr seconds kPatience{30};     // how long attempts go on, unless told otherwise
 
-  // What a first connection that fails means. The run of one's own is surely there.
+  // What a failure of the first connection means. A run that this process has created certainly
+  // exists.
   enum class FirstFailure { is_final, is_retried };
 
   RunStream(RunApi& api, Timers& timers, RunId run, EventSeq after, FirstFailure first,
@@ -62,7 +63,7 @@ class RunStream final {
   bool is_patient_;
   std::unique_ptr<EventSource> source_;
   std::deque<StampedEvent> ready_;
-  std::optional<ModelRetry> retry_;  // heard behind those that are ready
+  std::optional<ModelRetry> retry_;  // came after the events that are ready
 
   // Since the server was last heard of.
   std::optional<SteadyTime> lost_at_;

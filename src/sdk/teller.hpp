@@ -7,7 +7,7 @@
 
 namespace errand::sdk {
 
-// Told in one sentence of what goes wrong beside the work of a client and reaches nobody otherwise.
+// Gets a sentence about each failure beside the work of a client that is reported nowhere else.
 // Called on the home; throws nothing.
 using Teller = std::function<void(std::string_view sentence)>;
 

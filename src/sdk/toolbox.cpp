@@ -7,8 +7,8 @@
 namespace errand::sdk {
 namespace {
 
-// A handler that is too slow fails by itself, and its failure reaches the model. The server's own
-// timeout is for a client that is gone, so it leaves time for the failure to arrive.
+// A slow handler fails at its own timeout, and the model gets that failure. The server's timeout is
+// for a client that is gone, so it is longer by the time that the failure needs to arrive.
 constexpr milliseconds kAnswerGrace{10'000};
 
 ToolAnnotations with_grace(ToolAnnotations annotations) {

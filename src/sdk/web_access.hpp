@@ -13,7 +13,7 @@
 
 namespace errand::sdk {
 
-// What tools of this process may reach of the web. Proxies and certificates are those of the
+// The part of the web that tools of this process may reach. Proxies and certificates come from the
 // environment.
 struct WebAccess {
   std::vector<net::AddressPrefix> networks = {};        // besides public addresses

@@ -44,20 +44,21 @@ bool is_host(std::string_view text) {
   });
 }
 
-// Whether requests of the route change what the workspace offers to others.
+// Whether requests of the route change the tools that the workspace offers to others.
 bool changes_tools(const RouteInfo& route) {
   bool is_change = route.scope == "agents:write" || route.scope == "tools:write";
   return is_change && route.id != "testTool";
 }
 
-// `scope` is empty for what every credential may do.
+// `scope` is empty for routes that every credential may use.
 Result<void> check_scope(const Principal& who, std::string_view scope) {
   ERRAND_CHECK(engine::check_scope_of_agents(who, scope));
   if (scope.empty() || who.has_scope(scope)) return {};
   return lacks_scope(scope);
 }
 
-// How the client reaches this server, as far as the request tells. A proxy that ends TLS says so.
+// The URL at which the client reaches this server, as far as the request shows it. A proxy that
+// handles TLS says so in a header.
 std::string url_of(const net::Request& request) {
   std::string_view host = request.header("host");
   if (!is_host(host)) return {};
@@ -154,7 +155,7 @@ Task<net::Response> Api::answer(const Row* row, Principal who, net::Request requ
   }
   if (changes_tools(row->info) && answer->status < 300) on_tools_changed_(who.workspace);
   if (answer->events) {
-    // A credential that was revoked while the verb was awaited found no stream to cut.
+    // The credential may have been revoked during the verb, when there was no stream to cut yet.
     if (!find(secret)) co_return refuse(bad_credential());
     const SteadyTime expires = left ? std::chrono::steady_clock::now() + *left : SteadyTime::max();
     answer->events = streams_.guard(std::move(answer->events), who.key, secret, expires);

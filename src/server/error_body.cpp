@@ -80,7 +80,7 @@ net::Response render_error(const Error& error) {
   const ErrorInfo* known = find_error_info(code);
   response.status = known ? known->status : surface.status;
   response.body = body_of(error, is_documented ? text->text : code, code);
-  // What the caller sent is repeated in messages of refusals, and not in the log.
+  // The messages of refusals repeat what the caller sent, so they stay out of the log.
   constexpr int kFirstServerError = 500;
   response.failure = code;
   if (response.status >= kFirstServerError) append(response.failure, ": ", error.message());

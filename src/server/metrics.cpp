@@ -37,7 +37,7 @@ std::string number_text(double number) {
   return {text.data(), end.ptr};
 }
 
-// 0 if the system does not tell.
+// Returns 0 if the system does not report it.
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t size = 0;
@@ -64,7 +64,7 @@ std::uint64_t open_files() {
     if (entry->d_name[0] != '.') ++count;
   }
   ::closedir(folder);
-  return count - 1;  // without the folder itself
+  return count - 1;  // without the opened folder itself
 }
 
 std::optional<std::uint64_t> disk_free_bytes(const std::string& path) {
@@ -91,10 +91,11 @@ void write_process(MetricsWriter& out, const ProcessFacts& process) {
   out.metric("process_start_time_seconds", Kind::gauge, "When the process began, since 1970.");
   out.value(process.started_at);
   out.metric("errand_loop_lag_seconds", Kind::gauge,
-             "How long work that is ready has just waited for the event loop.");
+             "How long the latest ready work has waited for the event loop.");
   out.value(process.loop_lag_seconds);
   if (process.disk_free_bytes) {
-    out.metric("errand_disk_free_bytes", Kind::gauge, "Room on the disk of the data directory.");
+    out.metric("errand_disk_free_bytes", Kind::gauge,
+               "Free space on the disk of the data directory.");
     out.value(*process.disk_free_bytes);
   }
   if (!process.database_bytes) return;
@@ -129,7 +130,7 @@ void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
     out.value("status", std::to_string(status), count);
   }
   out.metric("errand_http_refused_total", Kind::counter,
-             "Requests that were refused because of their credential, or what it may do.");
+             "Requests that were refused because of their credential or its scopes.");
   for (const auto& [why, count] : requests.by_refusal) out.value("reason", why, count);
   out.metric("errand_http_rate_limited_total", Kind::counter,
              "Requests that were refused because their key had made too many.");
@@ -140,7 +141,7 @@ void write_http(MetricsWriter& out, const net::HttpServer::Counts& http,
 
 void write_limits(MetricsWriter& out, const std::vector<LimitValue>& limits,
                   const RequestCounts& requests) {
-  out.metric("errand_limit", Kind::gauge, "Limits of this server that are set.");
+  out.metric("errand_limit", Kind::gauge, "The limits of this server that are set.");
   for (const LimitValue& limit : limits) {
     if (limit.value) out.value("limit", limit.name, *limit.value);
   }

@@ -23,8 +23,8 @@ Result<std::string_view> json_text(const net::Request& request);
 Result<json::Value> parse_body(std::string_view text);
 
 // What `read` makes of the body's JSON. All routes read bodies this way: long bodies are parsed and
-// checked on the pool, and their values are let go of there. `request` and `pool` outlive the task.
-// The errors are the same as of json_text, parse_body and `read`.
+// checked on the pool, and their values are freed there. `request` and `pool` outlive the task. The
+// errors are the same as of json_text, parse_body and `read`.
 template <class Read>
 Task<std::invoke_result_t<Read, const json::Value&>> read_json(net::Request* request,
                                                                BlockingPool* pool, Read read) {

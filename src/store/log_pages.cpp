@@ -5,7 +5,8 @@ namespace errand {
 void LogPages::add(const std::vector<SegmentPtr>& page) {
   is_whole_ = page.empty();
   if (is_whole_) return;
-  // Merging changes the number of segments, and lets a segment span the end of the last page.
+  // After a merge, the numbers of the segments have changed, or a segment reaches across the end of
+  // the last page.
   const bool fits = segments_.empty() || (page.front()->n == segments_.back()->n + 1 &&
                                           page.front()->first_seq() == after() + 1);
   if (!fits) {

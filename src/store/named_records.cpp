@@ -9,7 +9,7 @@
 namespace errand {
 namespace {
 
-// Two writers that have no version in mind both get their way, one after the other.
+// Two writers without an expected version both succeed, one after the other.
 constexpr int kAttempts = 5;
 
 // A record's body in the store: the fingerprint of the request that made it, its name, and what the
@@ -39,7 +39,7 @@ Stored read_stored(Record record) {
 
 Error version_mismatch(std::string_view kind, std::string_view name) {
   return Error(ErrorCode::conflict,
-               cat("the ", kind, " \"", utf8_prefix(name, 80), "\" has another version by now"))
+               cat("the ", kind, " \"", utf8_prefix(name, 80), "\" has a different version"))
       .reason(NamedRecords::kVersionMismatch)
       .hint("read it again, and send its ETag as If-Match");
 }
@@ -55,7 +55,7 @@ bool is_refusal(const Error& error) {
 }
 
 std::string version_id(std::string_view id, std::int64_t version) {
-  constexpr std::size_t kDigits = 10;  // so that the order of the text is that of the numbers
+  constexpr std::size_t kDigits = 10;  // the order of the texts is the order of the numbers
   std::string digits = std::to_string(version);
   return cat(id, ".", std::string(kDigits - std::min(kDigits, digits.size()), '0'), digits);
 }
@@ -111,7 +111,7 @@ Task<Result<SavedRecord>> NamedRecords::create(WorkspaceSlug workspace, std::str
   constexpr std::size_t kIdDigits = 24;
   std::string id = ids_.make<struct RecordIdTag>(cat(kind_, "_")).str();
   if (!idempotency.key.empty()) {
-    // The same key means the same id, so that the store can tell a request that comes again.
+    // The id is derived from the key, so that the store recognises a repeated request.
     std::string of = cat(workspace.view(), "\n", kind_, "\n", idempotency.key);
     id = cat(kind_, "_", crypto::to_hex(crypto::sha256(of)).substr(0, kIdDigits));
   }
@@ -140,7 +140,7 @@ Task<Result<NamedRecord>> NamedRecords::find(WorkspaceSlug workspace, std::strin
 
 Task<Result<SavedRecord>> NamedRecords::replace(WorkspaceSlug workspace, NamedRecord known,
                                                 std::string name, std::string body) {
-  // The fingerprint stays that of the request that made the record.
+  // The record keeps the fingerprint of the request that created it.
   ERRAND_CO_TRY(auto record, co_await store_.find_record(key(workspace, known.id)));
   std::string stored = stored_body(read_stored(std::move(record)).fingerprint, name, body);
   const std::int64_t version = known.version + 1;
@@ -205,7 +205,7 @@ Task<Result<void>> NamedRecords::remove(WorkspaceSlug workspace, std::string id_
 
 Task<Result<NamedRecord>> NamedRecords::find_version(WorkspaceSlug workspace, std::string id,
                                                      std::int64_t version) {
-  // Versions go with their record.
+  // The versions are removed with their record.
   ERRAND_CO_TRY(auto latest, co_await find(workspace, id));
   auto kept = co_await store_.find_record(version_key(workspace, latest.id, version));
   if (!kept && kept.error().code() == ErrorCode::not_found) {

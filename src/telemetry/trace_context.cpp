@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kTraceparentChars = 55;
 constexpr std::uint8_t kSampledFlag = 1;
 
-// Upper-case digits are malformed here, as the specification says.
+// The specification does not allow upper-case digits here.
 std::optional<std::uint8_t> digit_value(char digit) {
   if (digit >= '0' && digit <= '9') return static_cast<std::uint8_t>(digit - '0');
   if (digit >= 'a' && digit <= 'f') return static_cast<std::uint8_t>(digit - 'a' + 10);

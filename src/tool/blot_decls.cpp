@@ -10,14 +10,14 @@
 namespace errand {
 namespace {
 
-// A name that merely ends like a secret begins is not one that somebody has cut off, as a text may
-// be: the line feed keeps the two apart.
+// The end of a text may be a secret that was cut off, which is blotted out as well. A name is never
+// cut off: with a line feed behind it, it only matches a whole secret.
 bool holds_secret(const std::string& name, const CallSecrets& secrets) {
   const std::string line = cat(name, "\n");
   return secrets.blot_out(line) != line;
 }
 
-// False: without the secrets it is no schema any more.
+// Returns false if what is left without the secrets is not a schema.
 bool blot_schema(SchemaPtr& schema, const CallSecrets& secrets) {
   if (!schema) return true;
   auto blotted = without_secrets(*schema, secrets);
@@ -26,7 +26,7 @@ bool blot_schema(SchemaPtr& schema, const CallSecrets& secrets) {
   return true;
 }
 
-// False: nothing that could be called is left of the tool.
+// Returns false if the tool can no longer be called without the secrets.
 bool blot_decl(ToolDecl& tool, const CallSecrets& secrets) {
   if (holds_secret(tool.name, secrets) || holds_secret(tool.origin.upstream, secrets)) return false;
   tool.title = secrets.blot_out(std::move(tool.title));

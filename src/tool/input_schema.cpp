@@ -17,7 +17,7 @@ constexpr auto kOtherDrafts = std::to_array<Draft>({
     {"json-schema.org/draft/2019-09/schema", "https://json-schema.org/draft/2020-12/schema"},
 });
 
-// What the schema's draft is read as; empty for one that is compiled as it is.
+// The draft that the schema is compiled as; empty if that is the draft it names.
 std::string_view other_draft(const json::Object& schema) {
   const json::Value* value = schema.if_contains("$schema");
   const auto* text = value ? value->if_string() : nullptr;
@@ -47,7 +47,7 @@ Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
   auto compiled = compile(cache, schema);
   if (compiled) return compiled;
   const Error& why = compiled.error();
-  // Whatever is wrong with it, it is the sender's schema that is wrong.
+  // Any error in the schema is the sender's.
   Error error =
       Error(ErrorCode::invalid_argument, why.message()).pointer(why.pointer()).reason(why.reason());
   if (why.limit().empty()) return error;

@@ -15,7 +15,8 @@ char32_t decode(std::string_view sequence) {
   return point;
 }
 
-// Controls (C0, DEL, C1), separators of lines, marks of direction and of width zero.
+// Control characters (C0, DEL, C1), line and paragraph separators, direction marks, and zero-width
+// characters.
 bool is_hidden(char32_t point) {
   return point < 0x20 || (point >= 0x7F && point < 0xA0) || point == 0xAD || point == 0x61C ||
          (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||

@@ -11,8 +11,8 @@
 namespace errand {
 namespace {
 
-// Whether the schema may hold a pattern: says yes to some that do not, such as one that has a
-// property of that name.
+// Whether the schema may hold a pattern. Also true for some that do not, such as one with a
+// property called "pattern".
 bool may_have_patterns(const json::Value& schema) {
   if (const json::Array* array = schema.if_array()) {
     return std::any_of(array->begin(), array->end(), may_have_patterns);
@@ -26,9 +26,9 @@ bool may_have_patterns(const json::Value& schema) {
 }
 
 constexpr std::size_t kQuickCheckBytes = 16U * 1024;
-constexpr std::size_t kValueBytes = 8;  // a value besides its text
+constexpr std::size_t kValueBytes = 8;  // per value, besides its text
 
-// Whether the value has no more text than is left of it, roughly.
+// Whether the value's text, roughly, is within `left`, which is reduced by it.
 bool is_short(const json::Value& value, std::size_t* left);
 
 bool take(std::size_t bytes, std::size_t* left) {
@@ -57,7 +57,7 @@ class Budget final {
  public:
   explicit Budget(json::SchemaCache& cache) : cache_(cache) {}
 
-  // Whether the schema can be used. Gives the compiled one if that had to be made.
+  // Whether the schema can be used. Returns the compiled schema if it had to be compiled.
   bool accepts(const json::Object& schema, json::CompiledSchemaPtr* compiled) {
     if (json::is_plain_schema(schema)) return true;
     if (patterns_ >= kToolPatternsMax && may_have_patterns(json::Value(schema))) return false;

@@ -21,7 +21,7 @@ void replace_all(std::string& text, std::string_view what) {
   }
 }
 
-// How much of the beginning of `what` stands at the end of the text; 0 if it is too little to tell
+// How much of the beginning of `what` is at the end of the text; 0 if it is too little to reveal
 // anything.
 std::size_t begun_at_end(std::string_view text, std::string_view what) {
   constexpr std::size_t kTellingBytes = 4;
@@ -32,7 +32,7 @@ std::size_t begun_at_end(std::string_view text, std::string_view what) {
   return 0;
 }
 
-// As the text stands between the quotes of a JSON string.
+// The text as it appears between the quotes of a JSON string.
 std::string json_escaped(const std::string& text) {
   std::string quoted = json::write(json::Value(text));
   return quoted.substr(1, quoted.size() - 2);
@@ -134,7 +134,7 @@ void CallSecrets::remember(const std::string& value) {
     if (form.empty() || std::find(given_.begin(), given_.end(), form) != given_.end()) continue;
     given_.push_back(std::move(form));
   }
-  // A secret may be a part of another one.
+  // Longer secrets first, because a secret may be part of another one.
   std::sort(given_.begin(), given_.end(),
             [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
@@ -163,7 +163,7 @@ void CallSecrets::blot_out(json::Value& value) const {
     }
     value = std::move(out);
   } else if (value.is_number()) {
-    // A secret of digits may come back as a number.
+    // A secret made of digits may come back as a number.
     const std::string digits = json::write(value);
     if (std::find(given_.begin(), given_.end(), digits) != given_.end()) value = json::kRedacted;
   }

@@ -6,7 +6,7 @@
 
 namespace errand {
 
-// A call that is being made. Its waiter may leave before the call has noticed.
+// A call under way. Its waiter may leave before the call has noticed.
 struct ToolCaller::Running final : public ProgressSink {
   Running(const Executor& home, SecretSource* source, const WorkspaceSlug& workspace)
       : secrets(source, workspace), done(home) {}
@@ -23,7 +23,7 @@ struct ToolCaller::Running final : public ProgressSink {
   Wakeup done;
 };
 
-// Cuts the call off when its waiter leaves.
+// Cancels the call when its waiter leaves.
 class ToolCaller::Scope final {
  public:
   Scope(TaskGroup& tasks, TaskGroup::Ticket task, Running& running, Interrupt* interrupt)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kOwnPlugins = "@errand/";
 
-// The name of a tool here, and whether it can mean nothing else.
+// The name of a tool, and whether the ref can only mean a tool of this source.
 struct Wanted {
   std::string_view name;
   bool is_ours = true;
@@ -168,7 +168,7 @@ Result<std::vector<ToolDecl>> FixedTools::bind(const ToolRef& ref, const Princip
   if (!wanted) return std::vector<ToolDecl>();
   if (ToolPtr tool = find(wanted->name)) {
     ToolDecl decl = tool->decl();
-    decl.origin = {};  // it is found by its name, whatever it passes its calls on to
+    decl.origin = {};  // the tool is found by its name, wherever it passes on its calls
     return std::vector<ToolDecl>{std::move(decl)};
   }
   if (!wanted->is_ours) return std::vector<ToolDecl>();

@@ -73,7 +73,7 @@ class WellTest(DoctorCase):
             "✓ clock: TIME",
             "✓ key: accepted for the workspace default",
             "✓ model scripted: reachable",
-            "✓ certificates: those of authorities are found",
+            "✓ certificates: CA certificates are found",
             "All is well.",
         ])
         self.assertEqual(code, 0)
@@ -158,7 +158,7 @@ class WrongTest(DoctorCase):
              "retries": 0}]}))
         [(status, message, following)] = self.found("model far", "--config", str(config))
         self.assertEqual((status, following), (
-            "error", "See whether its baseUrl is right and the network lets you through."))
+            "error", "Check its baseUrl, and whether the network lets you through."))
         self.assertRegex(message, "^unreachable: ")
 
     def test_a_configuration_that_is_wrong(self):

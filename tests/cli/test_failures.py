@@ -164,9 +164,10 @@ class ServeFailureTest(FailureCase):
         if "unshare failed" in said[2] or "mount: " in said[2]:
             self.skipTest("this user may not mount a file system of its own")
         self.assertEqual(said, (
-            1, "", "errand: there is no room for more runs: N MB are left on the file system of "
-                   "ROOT/small/errand.db, and 64 MB are kept in reserve for the runs that are "
-                   "there\nhint: Make room on the disk, or wait until old runs are removed.\n"))
+            1, "", "errand: the disk is nearly full: N MB are left on the file system of "
+                   "ROOT/small/errand.db, and below 64 MB new runs are refused so that running "
+                   "ones can finish\nhint: Free some disk space, or wait until old runs are "
+                   "removed.\n"))
 
 
 class ClientFailureTest(FailureCase):

@@ -19,7 +19,7 @@ SCREENS = Path(__file__).resolve().parent / "screens"
 MASKS = ((re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z"), "TIME"),
          (re.compile(r"\b(\d+ ms|\d+\.\d s)\b"), "N ms"),
          (re.compile(r"\b(run|chat)_\w+"), r"\1_N"))
-WARNING = "a model gave no answer; another one is asked"
+WARNING = "a model gave no answer; asking the next fallback model"
 
 
 class Vendor(ThreadingHTTPServer):

@@ -192,7 +192,7 @@ class VendorTest(ServerCase):
         self.assertEqual(assistant["tool_calls"][0]["function"],
                          {"name": "look", "arguments": '{"path":"a.txt"}'})
         self.assertEqual(result["content"], "hi")
-        self.assertIn("a model gave no answer; another one is asked", server.errors())
+        self.assertIn("a model gave no answer; asking the next fallback model", server.errors())
 
     def test_a_cancel_closes_the_connection_to_the_vendor(self):
         vendor = FakeVendor(Answer([chat({"role": "assistant", "content": "Well"})], stall=True))

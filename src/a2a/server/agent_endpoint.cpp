@@ -14,7 +14,7 @@ namespace {
 template <class T>
 using Async = ::errand::Task<T>;
 
-// Names of the protocol's errors, which 1.0 tells beside the code.
+// The names of the protocol's errors, which 1.0 sends beside the code.
 std::string_view reason_of(std::int64_t code) {
   switch (code) {
     case code::kTaskNotFound: return "TASK_NOT_FOUND";
@@ -65,18 +65,18 @@ bool is_known_version(std::string_view text) {
          text.starts_with("1.0.");
 }
 
-// The version that a request names: in a header or, for clients that cannot set one, in the query.
+// The version that a request names, in a header or, for clients that cannot set one, in the query.
 std::string version_of(const net::Request& request) {
   std::string_view header = request.header("a2a-version");
   return header.empty() ? request.query_param("A2A-Version").value_or("") : std::string(header);
 }
 
-// Verbs of the protocol that this server does not have.
+// Refuses methods of the protocol that this server does not support.
 std::optional<rpc::RpcError> refused_method(std::string_view method) {
   if (method.find("ushNotificationConfig") != std::string_view::npos) {
     return failure(code::kPushNotSupported, "push notifications are not supported by this agent");
   }
-  // 1.0 keeps the code of its own for a card that is announced and not there.
+  // In 1.0, the error code for a missing extended card is only for agents that announce one.
   if (method == "GetExtendedAgentCard") {
     return failure(code::kUnsupportedOperation, "this agent has no extended card");
   }
@@ -86,10 +86,10 @@ std::optional<rpc::RpcError> refused_method(std::string_view method) {
   return {};
 }
 
-// What a client sends.
+// What a client sends in a message request.
 struct Sent {
   Message message;
-  bool is_awaited = true;  // the answer comes once the task is at rest
+  bool is_awaited = true;  // the answer waits until the task is at rest
   std::optional<std::size_t> history_max = {};
 };
 
@@ -117,7 +117,7 @@ Result<Sent> parse_sent(const json::Object& params) {
   return sent;
 }
 
-// One request, once it is clear what is asked.
+// One request with everything that its method needs.
 struct Call {
   std::shared_ptr<TaskBackend> backend;
   BlockingPool* pool = nullptr;
@@ -129,7 +129,7 @@ struct Call {
 };
 using Reply = std::variant<json::Object, net::Response>;
 
-// A message may hold files, and is then read beside the home.
+// A message may hold files, so it is parsed on the pool.
 Async<Result<Sent>> read_sent(BlockingPool* pool, std::shared_ptr<const json::Object> params) {
   auto read = [params] { return parse_sent(*params); };
   if (!pool) co_return read();
@@ -170,12 +170,13 @@ Async<Result<Reply>> stream(Call call) {
   co_return reply;
 }
 
-// A task that waits for its client is followed until it is over: another client may answer it. A
-// client of 0.3 takes a status in which a task waits for the end of the stream.
+// A task that waits for its client is followed until it is over, because another client may answer
+// it. A client of 0.3 takes a status in which a task waits for the end of the stream, so its stream
+// ends there.
 Async<Result<Reply>> subscribe(Call call) {
   ERRAND_CO_TRY(auto task, co_await call.backend->get(call.task_id()));
   if (is_terminal(task.status.state)) {
-    co_return Error(ErrorCode::conflict, "the task is over; ask for it instead");
+    co_return Error(ErrorCode::conflict, "the task is over; get the task instead of subscribing");
   }
   const auto ends = call.version == Version::v03 ? TaskFeed::Ends::at_rest : TaskFeed::Ends::over;
   auto reply = co_await open_stream(call, std::move(task.id), ends);
@@ -189,7 +190,7 @@ Async<Result<Reply>> get(Call call) {
   co_return Reply(to_json(task, call.version));
 }
 
-// The bytes of a task's files as they are sent.
+// The size of a task's files as they are sent.
 std::size_t file_bytes(const Task& task) {
   std::size_t bytes = 0;
   auto add = [&bytes](const std::vector<Part>& parts) {
@@ -209,14 +210,14 @@ Async<Result<Reply>> list(Call call) {
   json::Array tasks;
   std::size_t bytes = 0;
   for (Task& task : page.tasks) {
-    // Files would make such a page too large: it ends early.
+    // The page ends early, because these files would make it too large.
     if (bytes >= kListBytesMax) {
       page.next = token_after(page.tasks[tasks.size() - 1]);
       break;
     }
     if (params.has_artifacts || params.history_max > 0) {
       auto whole = co_await call.backend->get(task.id);
-      // A task that was removed meanwhile stays in the list as it was.
+      // A task that was removed meanwhile stays in the list without its artifacts.
       if (whole && params.has_artifacts) task.artifacts = std::move(whole->artifacts);
       if (whole) task.history = std::move(whole->history);
       cut_history(task, params.history_max);

@@ -21,7 +21,8 @@ bool has(const json::Object& params, std::string_view key) {
   return value && !value->is_null();
 }
 
-// Where a task stands in a list: timestamps of one program sort like the times that they are.
+// The place of a task in a list: timestamps that one program wrote sort like the times that they
+// stand for.
 auto place_of(const Task& task) {
   return std::tie(task.status.timestamp, task.id);
 }
@@ -76,7 +77,7 @@ Result<TaskPage> page_of(std::vector<Task> tasks, const ListParams& params) {
   if (!params.page_token.empty()) {
     const std::size_t space = params.page_token.find(' ');
     if (space == std::string::npos || !parse_iso8601(params.page_token.substr(0, space))) {
-      return wrong("this agent did not give it", "/pageToken");
+      return wrong("this page token is not from this agent", "/pageToken");
     }
     first = std::find_if(tasks.begin(), tasks.end(), [&params](const Task& task) {
       return token_after(task) < params.page_token;

@@ -40,7 +40,7 @@ Result<TaskPage> page_of(std::vector<Task> tasks, const ListParams& params);
 std::string token_after(const Task& task);
 
 // How many messages of a task's past an answer shows; nothing: all of them. invalid_argument: not a
-// number that makes sense.
+// number, or a negative one.
 Result<std::optional<std::size_t>> parse_history_length(const json::Object* from);
 // Leaves the last messages.
 void cut_history(Task& task, std::size_t length);

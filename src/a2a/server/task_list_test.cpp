@@ -42,7 +42,8 @@ TEST(TaskList, PagesFollowEachOther) {
   EXPECT_EQ(shown({.page_size = 2}), (Names{"b", "c", "2026-11-15T12:00:01.000Z c"}));
   EXPECT_EQ(shown({.page_size = 2, .page_token = "2026-11-15T12:00:01.000Z c"}), (Names{"a", ""}));
   EXPECT_EQ(shown({.page_token = "2026-11-15T12:00:01.000Z a"}), Names{""});
-  EXPECT_EQ(shown({.page_token = "made up"}), Names{"this agent did not give it (at /pageToken)"});
+  EXPECT_EQ(shown({.page_token = "made up"}),
+            Names{"this page token is not from this agent (at /pageToken)"});
 }
 
 TEST(TaskList, IsFiltered) {

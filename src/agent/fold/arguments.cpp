@@ -51,7 +51,8 @@ std::optional<std::string> invalid_arguments_text(const CallState& call,
   if (call.tool->annotations.checks_arguments) return {};
   json::CompiledSchemaPtr checker = call.tool->checker;
   if (!checker) {
-    // A schema that this version cannot compile was taken by another one; it checks nothing here.
+    // Another version of Errand accepted this schema, which this version cannot compile. The
+    // arguments are not checked.
     auto schema = compile_input_schema(schemas, *call.tool->input_schema);
     if (!schema) return {};
     checker = std::move(*schema);

@@ -17,9 +17,9 @@ constexpr std::size_t kArgumentsBytesMax = 2U * 1024 * 1024;
 // The arguments a model wrote, as an object. invalid_argument: they are none.
 Result<json::Object> parse_arguments(std::string_view raw);
 
-// What the model is told of arguments that are none, or do not fit the tool's schema: a JSON text
-// with code, message and errors, each with its pointer. Nothing for arguments that are right, nor
-// for an object that the tool checks itself.
+// What the model gets as the result of a call whose arguments are not JSON, or do not fit the
+// tool's schema: a JSON text with code, message and errors, each with its pointer. Empty for
+// correct arguments, and for an object that the tool checks itself.
 std::optional<std::string> invalid_arguments_text(const CallState& call,
                                                   json::SchemaCache& schemas);
 

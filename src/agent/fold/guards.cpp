@@ -28,7 +28,7 @@ constexpr std::string_view kCutOff =
     "Tools are switched off for the rest of this run, because the same happened again and again. "
     "Deliver your final answer now, with what you have.";
 
-// FNV-1a: the same in every process, so that a restarted one decides alike. Never 0.
+// FNV-1a: the same in every process, so that a restarted process decides alike. Never 0.
 std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 14'695'981'039'346'656'037U;
   for (char c : text) {
@@ -47,7 +47,7 @@ void write_number(std::string& out, double number) {
   }
 }
 
-// As deep as the parser allows, and no deeper.
+// Recursion is bounded by the parser's depth limit.
 void write_canonical(std::string& out, const json::Value& value) {
   if (const auto* object = value.if_object()) {
     std::vector<std::string_view> keys;
@@ -75,7 +75,7 @@ void write_canonical(std::string& out, const json::Value& value) {
   }
 }
 
-// A hash of the marks in whatever order.
+// A hash that does not depend on the order of the marks.
 std::uint64_t hash_of_all(std::vector<std::uint64_t> marks) {
   std::sort(marks.begin(), marks.end());
   std::string all;
@@ -92,7 +92,7 @@ std::uint64_t error_of(const std::vector<CallState>& calls) {
   return failures.empty() ? 0 : hash_of_all(std::move(failures));
 }
 
-// The length of the end of the list in which everything comes back after `period` steps.
+// The length of the longest end of the list that repeats with this period.
 std::size_t cycling(const std::vector<Batch>& batches, std::size_t period) {
   if (batches.size() < period) return 0;
   std::size_t length = period;

@@ -24,8 +24,8 @@ struct Batch {
   friend bool operator==(const Batch&, const Batch&) = default;
 };
 
-// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. A text that is no
-// JSON, or too long for arguments, stands for itself.
+// One text for all spellings of the same JSON: keys in order, 1.0 and 1e0 as 1. A text that is not
+// JSON, or is too long for arguments, is left as it is.
 std::string canonical_arguments(std::string_view raw);
 
 // What the guards compare of one call, and of one failure. Taken when they are known, because those
@@ -45,7 +45,7 @@ struct Repetition {
   enum class Stage {
     none,
     known,   // the model was told already, and goes on
-    nudge,   // the model is told
+    nudge,   // the model gets a note
     cut_off  // the model must answer without tools
   };
   Stage stage = Stage::none;
@@ -65,8 +65,8 @@ bool is_near_loop(const std::vector<Batch>& batches, const LoopLimits& limits);
 // The calls of a turn are not begun while it is streamed.
 bool holds_calls(const State& state);
 
-// What the model is told instead of each result, if none of the turn's calls is made. The turn is
-// over.
+// The text that the model gets instead of each result, if none of the turn's calls is made. The
+// turn is over.
 std::optional<std::string> batch_refusal(const State& state);
 
 // How the model is steered after a turn whose calls have all finished.

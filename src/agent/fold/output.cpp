@@ -20,7 +20,8 @@ Mistakes output_mistakes(const json::Object& output_schema, std::string_view tex
   auto value = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                   .values_max = json::kStrangersValuesMax});
   if (!value) return cat("the answer is not JSON: ", value.error().message());
-  // Another version accepted a schema that this version cannot compile: the answer is not checked.
+  // Another version of Errand accepted this schema, which this version cannot compile. The answer
+  // is not checked.
   auto schema = compile_input_schema(schemas, output_schema);
   if (!schema) return {};
   auto errors = (*schema)->validate(*value, json::fair_work(text.size()));

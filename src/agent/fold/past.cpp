@@ -12,7 +12,7 @@ std::size_t conversation_bytes_of(const Message& message) {
 
 void Past::append(std::span<const llm::MessagePtr> messages) {
   if (messages.empty()) return;
-  // Another copy has gone on from here by itself.
+  // A copy of this past has added messages of its own behind the shared ones.
   if (!messages_ || size_ < messages_->size()) {
     messages_ = std::make_shared<Messages>(begin(), end());
   }

@@ -9,7 +9,7 @@
 
 namespace errand::agent {
 
-// So many bytes of text does a message add to a conversation.
+// The bytes of text that a message adds to a conversation.
 std::size_t conversation_bytes_of(const Message& message);
 
 // What was said in a session before a run. Copies share one list, which grows at its end only, so

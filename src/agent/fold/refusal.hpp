@@ -10,7 +10,7 @@ namespace errand::agent {
 
 // Why a call is answered here, and reaches neither the client nor a tool.
 struct Refusal {
-  std::string text;                              // what the model is told
+  std::string text;                              // the text that the model gets
   std::optional<ToolBudgetExceeded> event = {};  // follows the result
 };
 
@@ -22,10 +22,10 @@ std::optional<Refusal> refusal_of(const State& state, const CallState& call,
 // The same without a look at the arguments, which may take long.
 std::optional<Refusal> refusal_unseen(const State& state, const CallState& call);
 
-// What the model is told of a tool that the run was bound to and that has gone since.
+// The text that the model gets for a tool that was removed after the run was bound to it.
 std::string gone_tool_text(const std::string& name);
 
-// What the model is told of a tool that there is not.
+// The text that the model gets for a tool that does not exist.
 std::string unknown_tool_text(const State& state, const std::string& name);
 
 }  // namespace errand::agent

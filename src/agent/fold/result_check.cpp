@@ -13,7 +13,8 @@ namespace {
 // What is wrong with a result; empty if it fits.
 std::string mistakes_of(const json::Object& output_schema, const OutcomeEntry& outcome,
                         const std::optional<json::Value>& structured, json::SchemaCache& schemas) {
-  // A schema that this version cannot compile was taken by another one; it checks nothing here.
+  // Another version of Errand accepted this schema, which this version cannot compile. The result
+  // is not checked.
   auto schema = compile_input_schema(schemas, output_schema);
   if (!schema) return {};
   auto value = structured

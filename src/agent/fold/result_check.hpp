@@ -8,7 +8,7 @@
 
 namespace errand::agent {
 
-// Of a result that does not fit, the model is shown so much.
+// How much the model is shown of a result that does not fit.
 inline constexpr std::size_t kMisfitBytesMax = 1024;
 
 // Whether a result is checked against its tool's output schema. Results of MCP servers, and of

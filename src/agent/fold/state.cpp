@@ -55,7 +55,7 @@ void State::apply_entry(const ToolsEntry& entry) {
   add_rules(*entry.tools);
 }
 
-// What servers and rooms say about the use of their tools is told after the caller's own words.
+// What servers and rooms say about the use of their tools comes after the caller's own words.
 void State::add_rules(const std::vector<ToolDecl>& tools) {
   std::string rules;
   for (const ToolDecl& tool : tools) {
@@ -97,8 +97,8 @@ void State::apply_entry(const TurnEntry& entry) {
   if (entry.retells && !was_retold) retell_frozen_turn();
 }
 
-// How a turn's calls ended is known only when the last of them has. Their results move into the
-// conversation, which is all that is read of them from now on.
+// How a turn's calls ended is known only when the last of them has ended. Their results move into
+// the conversation and are read only there from now on.
 void State::close_batch() {
   if (is_own(turn_.index)) {
     for (const CallState& call : turn_.calls) {
@@ -120,9 +120,9 @@ void State::close_batch() {
   messages_.push_back(std::make_shared<const Message>(std::move(results)));
 }
 
-// Some vendors refuse an assistant turn that was cut off. Its calls are then told as text, so that
-// the model neither forgets them nor makes them again. The messages are replaced, not changed:
-// earlier requests share them.
+// Some vendors refuse an assistant turn that was cut off. Its calls are then repeated as text, so
+// that the model neither forgets them nor makes them again. The messages are replaced and not
+// changed, because earlier requests share them.
 void State::retell_frozen_turn() {
   auto last_results =
       std::find_if(messages_.rbegin(), messages_.rend(),
@@ -229,7 +229,8 @@ bool State::has_room_for(std::size_t bytes) const {
 std::string_view State::kept_result(std::string_view text) const {
   const std::optional<std::size_t>& max = created_->limits.conversation_bytes;
   if (has_room_for(text.size())) return text;
-  // A prefix is up to three bytes shorter than it may be.
+  // The text must stay longer than the limit, so that the run ends because of it: a cut between
+  // characters may be up to three bytes shorter than asked for.
   constexpr std::size_t kBytesTooMany = 4;
   return utf8_prefix(text, *max - std::min(*max, conversation_bytes_) + kBytesTooMany);
 }

@@ -53,7 +53,7 @@ struct TurnState {
   std::vector<CallState> calls;
   std::optional<TurnEndEntry> end;
   bool follows_frozen = false;  // the previous turn was cut off after a call
-  bool retells = false;         // the previous turn is told as text
+  bool retells = false;         // the previous turn is sent as text
   bool tools_off = false;
   bool repairs = false;  // the previous answer did not fit the output schema
 };
@@ -85,7 +85,7 @@ class State {
   // How many bytes of text the conversation has: messages, calls with their arguments, and results.
   // Bytes of files, which are read when they are sent, do not count.
   std::size_t conversation_bytes() const { return conversation_bytes_; }
-  // Whether the conversation may have so many bytes more.
+  // Whether the conversation may grow by this many bytes.
   bool has_room_for(std::size_t bytes) const;
   // The kept part of a result: as much as the conversation has room for, and the few bytes that
   // make the conversation too long, because of which the run ends.

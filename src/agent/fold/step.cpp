@@ -37,7 +37,7 @@ Finish output_invalid(const State& state, std::string message) {
            .retryable = true}};
 }
 
-// An answer that does not fit the output schema is given once more.
+// Asks for the whole answer again because it does not fit the output schema.
 Step put_right(const State& state, const std::string& mistakes, EventSeq last_seq) {
   if (state.was_repaired()) {
     return output_invalid(state, cat("the answer does not fit the output schema: ", mistakes));
@@ -50,7 +50,7 @@ Step put_right(const State& state, const std::string& mistakes, EventSeq last_se
               .prompt = repair_prompt(mistakes)}};
 }
 
-// The turn is complete and called no tool: its text is the answer.
+// The turn is complete and made no calls, so its text is the answer.
 Step answered(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
               const Mistakes* known) {
   const TurnEndEntry& end = *state.turn().end;
@@ -100,7 +100,8 @@ bool fails_over_turn_limit(const State& state) {
           state.created().limits.on_turns_exceeded == OnTurnsExceeded::fail);
 }
 
-// Whether a vendor that will not have the output schema may be asked without it.
+// Whether the vendor that rejected the request because of its output schema may be asked without
+// the schema.
 bool may_ask_plainly(const State& state, const llm::Failed& failed) {
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
   bool is_allowed = output && output->enforcement == Enforcement::best_effort;
@@ -110,8 +111,8 @@ bool may_ask_plainly(const State& state, const llm::Failed& failed) {
                                                   llm::breaks_over_format(failed.failure)));
 }
 
-// A vendor refuses many questions with the same status; only its words say that the output schema
-// is the reason.
+// Vendors reject requests for many reasons with the same status; only the message says that the
+// schema is the reason.
 bool blames_schema(std::string_view message) {
   const std::string words = to_lower(message);
   for (std::string_view word : {"schema", "response_format", "output_format"}) {
@@ -120,13 +121,14 @@ bool blames_schema(std::string_view message) {
   return false;
 }
 
-// What a failure means for a run that insists on its output schema.
+// The failure as the caller sees it if the run insists on its output schema.
 ModelFailure as_told(const State& state, const llm::Failed& failed) {
   ModelFailure failure = failed.failure;
   const std::optional<OutputSchema>& output = state.created().spec.output_schema;
   const bool insists = output && output->enforcement == Enforcement::strict &&
                        state.created().output_mechanism != OutputMechanism::plain;
-  // Another model may have refused the schema after this one had failed for a reason of its own.
+  // The fallback model may have rejected the schema after the first model failed for another
+  // reason.
   const bool is_refused = llm::is_refused_question(failure) &&
                           (failed.refuses_schema || blames_schema(failure.message));
   if (insists && is_refused) failure.error_class = "structured_output_schema_rejected";
@@ -146,13 +148,14 @@ bool ends_answer(const ModelFailure& failure) {
   return failure.error_class == "refusal" || failure.error_class == "content_filter";
 }
 
-// The order of the questions is the order of precedence: what ends the run comes before what the
-// turn's calls still need, and that before the next turn.
+// The order of the checks is the order of precedence: first what ends the run, then what the turn's
+// calls still need, then the next turn.
 Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas,
                const Mistakes* known) {
   const TurnState& turn = state.turn();
   if (state.terminal()) return Ended{};
-  // The stream broke after a call that may have been made: the turn stands as far as it came.
+  // The stream broke off after a call that may have been made, so the turn is kept as far as it
+  // came.
   if (!turn.end && !turn.calls.empty()) return Freeze{};
   if (state.cancel()) {
     return state.all_calls_finished() ? Step(cancelled(*state.cancel())) : Step(AwaitCalls{});
@@ -162,7 +165,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
                      "local_timeout");
   }
   if (const OutcomeEntry* fatal = fatal_outcome_of(state)) {
-    // Calls that run here may have effects, and their outcomes belong in the log.
+    // Calls that this process makes may have effects, so their outcomes have to be in the log.
     if (has_open_host_calls(state)) return AwaitCalls{};
     return limit_met("error_tool_fatal", std::string(utf8_prefix(fatal->text, kErrorBytesMax)),
                      "tool_fatal");
@@ -172,7 +175,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
     if (turn.repairs) {
       return output_invalid(state,
                             "the answer does not fit the output schema, and the model called tools "
-                            "when it was to put it right");
+                            "when it was asked to correct it");
     }
     if (fails_over_turn_limit(state)) {
       return limit_met("error_max_tool_turns",
@@ -187,7 +190,7 @@ Step next_step(const State& state, EventSeq last_seq, json::SchemaCache& schemas
     return state.all_calls_finished() ? after_calls(state, last_seq) : Step(AwaitCalls{});
   }
   if (!state.has_begun()) return Ask{{.turn = 0, .attempt = 1, .after_seq = last_seq}};
-  // Nothing came of the turn that was asked, so it is asked again in the same way.
+  // The attempt produced nothing, so the model is asked again in the same way.
   return Ask{{.turn = turn.index,
               .attempt = turn.attempt + 1,
               .after_seq = last_seq,

@@ -3,12 +3,12 @@
 namespace errand {
 namespace {
 
-// Reads the parts of a text one after the other; after the first mistake nothing more.
+// Reads the parts of a text one after the other. After the first mistake, it reads nothing more.
 class IsoReader final {
  public:
   explicit IsoReader(std::string_view text) : rest_(text) {}
 
-  // A number of exactly so many digits, from 0 to `max`.
+  // A number of exactly `digits` digits, from 0 to `max`.
   int number(std::size_t digits, int max) {
     int value = 0;
     for (std::size_t i = 0; i < digits; ++i) {

@@ -11,7 +11,7 @@ bool names_server(const sdk::ServerFlags& flags) {
   return !flags.server.empty() || !flags.key.empty() || !flags.workspace.empty();
 }
 
-// A word of a shell that stands for this text.
+// The text as one word for a shell.
 std::string shell_word(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+=,";

@@ -9,7 +9,7 @@
 
 namespace errand::cli {
 
-// What `errand run` and `errand chat` are told about the agent and where it runs.
+// The options of `errand run` and `errand chat` about the agent and where it runs.
 struct AgentOptions {
   std::string agent;  // a stored one, by its name or id; empty: none
   std::string model;

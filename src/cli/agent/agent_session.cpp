@@ -23,7 +23,7 @@ namespace {
 
 using Consent = TerminalApprover::Consent;
 
-// For the file of a chat; tools have threads of their own.
+// For the history file of a chat; tools have threads of their own.
 constexpr std::size_t kBlockingThreads = 1;
 constexpr std::size_t kBlockingQueueMax = 10;
 
@@ -58,7 +58,8 @@ Result<Spec> make_agent_spec(const AgentOptions& options) {
   Spec spec{.model_id = options.model, .system_prompt = options.system, .tools = share_tools({})};
   spec.agent_id = options.agent;
   spec.budgets.max_tool_turns = options.max_turns;
-  // A command whose client was killed may have taken effect: the model is told instead of failed.
+  // A command whose client was killed may have taken effect, so the timeout is reported to the
+  // model instead of failing the run.
   if (options.shell) spec.budgets.on_local_tool_timeout = OnTimeout::go_on;
   if (!options.room.empty()) {
     ERRAND_TRY(spec.room, room_place(options.room));
@@ -112,7 +113,7 @@ Result<void> AgentSession::open() {
 
 AgentSession::~AgentSession() {
   if (!is_connected_) return;
-  // The run has never begun.
+  // The run never began, so the runner is still connected.
   io_.restart();
   auto stopped = sdk::wait_for(io_, disconnect(runner_.get()));
   ERRAND_ASSERT(stopped);
@@ -130,7 +131,7 @@ Result<void> AgentSession::connect_servers() {
   return {};
 }
 
-// The wait for signals begins before the work can end and cancel it.
+// The wait for signals is spawned before the work, which cancels that wait at its end.
 int AgentSession::run(AgentWork& work) {
   if (runner_->is_here()) {
     log_.emplace(LogLines::Parts{.io = io_, .printer = *printer_, .console = console_});
@@ -167,13 +168,14 @@ Task<void> AgentSession::live(AgentWork* work) {
   signals_.cancel();
 }
 
-// A signal that came just before the work was over is no longer pending when the wait is cancelled,
-// and a wait that begins after that would keep the loop going for ever.
+// A signal that came just before the end of the work is no longer pending when the wait is
+// cancelled. Another wait after that would keep the loop running for ever, so is_cleaned_up_ is
+// checked.
 Task<void> AgentSession::watch_signals(AgentWork* work) {
   while (!is_cleaned_up_) {
     auto [error, signal] = co_await signals_.async_wait(as_result);
     if (error) break;
-    // What is left may take a moment, and Ctrl-C need not wait for it.
+    // The clean-up may take a moment, and Ctrl-C ends it.
     bool asks_to_leave = signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     if (is_over_ && asks_to_leave) leave_now(kExitInterrupted);
     if (!is_over_) work->on_signal(signal);

@@ -53,7 +53,7 @@ Task<Result<sdk::RunEnd>> OwnRun::show(sdk::FollowedRun run) {
   co_return end;
 }
 
-// Not after an interrupt: a process that leaves at once must not leave half a line behind.
+// Stops after an interrupt: a process that exits at once must not leave half a line behind.
 Task<void> OwnRun::show_waiting() {
   while (is_followed_ && !is_interrupted_) {
     co_await session_.timers().sleep_until(session_.timers().now() + WaitLine::kTick, nullptr);
@@ -80,16 +80,16 @@ void OwnRun::interrupt() {
   if (followed_) cancel();
 }
 
-// Nobody may be reading what is written, and a call may hold the terminal for its question: the run
-// is cancelled whether or not the user can be told.
+// The note may be written to a stalled terminal, or a call may hold the terminal for its question,
+// so cancelling does not wait for the note.
 void OwnRun::cancel() {
   followed_->cut_off();
   tasks_.spawn("note", note("cancelling the run; Ctrl-C again leaves at once"));
   tasks_.spawn("cancel", cancel_run());
 }
 
-// The stream then ends with the event that says so. Calls are answered after the run knows, so that
-// it does not go on with the answers.
+// The run's last event then ends the stream. Local calls are answered only after the cancel, so
+// that the run does not continue with the answers.
 Task<void> OwnRun::cancel_run() {
   auto cancelled = co_await session_.api().cancel(run_, kCancelGrace);
   followed_->give_up();

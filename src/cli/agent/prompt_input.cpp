@@ -12,13 +12,13 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kPromptBytesMax =
-    std::size_t{32} * 1024 * 1024;  // what a server takes at most
+    std::size_t{32} * 1024 * 1024;  // the most that a server takes
 
 Error bad_prompt(std::string message) {
   return {ErrorCode::invalid_argument, std::move(message)};
 }
 
-// Devices such as terminals and /dev/null hold nothing that anybody meant to send.
+// Devices such as terminals and /dev/null hold no text that was meant to be sent.
 bool is_stdin_sent() {
   struct stat status{};
   if (::fstat(STDIN_FILENO, &status) != 0) return false;
@@ -30,7 +30,7 @@ constexpr StdinRead kPrompt{.what = "the prompt",
                             .bytes_max = kPromptBytesMax};
 constexpr StdinRead kRest{
     .what = "the rest of the prompt",
-    .silence = "waiting for stdin, which goes with the prompt (--no-stdin: not)",
+    .silence = "waiting for stdin, which is added to the prompt (--no-stdin ignores it)",
     .bytes_max = kPromptBytesMax};
 
 Result<void> check_text(std::string_view text, std::string_view what) {

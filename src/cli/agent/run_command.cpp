@@ -59,10 +59,10 @@ class PromptRun final : public AgentWork {
  private:
   AgentSession& session_;
   Spec spec_;
-  std::optional<OwnRun> run_;  // made on the session's home
+  std::optional<OwnRun> run_;  // created on the session's home
 };
 
-// A run that is left to the server: its id is all there is to show.
+// A run that is left to the server, of which only the id is shown.
 class DetachedRun final : public AgentWork {
  public:
   DetachedRun(AgentSession& session, Spec spec, Form form)
@@ -87,7 +87,7 @@ class DetachedRun final : public AgentWork {
   const Form form_;
 };
 
-// Tools of this process end with it.
+// The tools of this process would end with it.
 Result<void> check_detached(const AgentOptions& agent, const std::vector<ToolPtr>& tools) {
   if (is_embedded(agent)) {
     return wrong("--detach leaves the run to a server, and this run would be in this process");

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kShownPastBytesMax = 8000;
 
-// The last message and what the model said to it.
+// The last message, and the model's answer to it.
 std::string last_exchange(const std::vector<Saying>& sayings) {
   std::string out;
   for (const Saying& saying : sayings) {
@@ -75,8 +75,8 @@ Task<Result<void>> Chat::begin() {
   co_return Result<void>();
 }
 
-// A run that goes on is shown from its beginning to its end. Later messages go to the model that
-// gave the last answer, unless the flags name another.
+// Shows the last messages, and a run in progress from its beginning to its end. Later messages go
+// to the model that gave the last answer, unless the flags name another one.
 Task<Result<void>> Chat::show_past() {
   ERRAND_CO_TRY(auto past, co_await thread_->past());
   if (model_.empty() && !past.model_id.empty()) {
@@ -93,7 +93,7 @@ Task<Result<void>> Chat::show_past() {
   co_return Result<void>();
 }
 
-// What came from another terminal since the last message.
+// Shows messages that came from another terminal since the last message.
 Task<Result<void>> Chat::show_news() {
   ERRAND_CO_TRY(auto news, co_await thread_->news());
   if (is_script() || news.empty()) co_return Result<void>();
@@ -101,7 +101,7 @@ Task<Result<void>> Chat::show_news() {
   co_return Result<void>();
 }
 
-// Lines that end with a backslash go on.
+// A line that ends with a backslash continues.
 Task<Result<InputLine>> Chat::read_message() {
   std::string text;
   std::string prompt = "> ";
@@ -144,7 +144,7 @@ Task<Chat::ExitCode> Chat::say(std::string message) {
   co_return ExitCode();
 }
 
-// A run whose end was not seen, because the server was away, may have ended since.
+// The end of a run was not seen if the server was unreachable, so the run may have ended since.
 Task<Result<void>> Chat::catch_up() {
   is_cancelled_ = false;
   if (!is_lost_) co_return Result<void>();
@@ -203,7 +203,7 @@ void Chat::on_signal(int signal) {
   if (is_reading_) input_.redraw();
 }
 
-// Ctrl-C stops the answer or clears the line; other signals end the chat after that.
+// Ctrl-C stops the answer or clears the line; the other signals also end the chat.
 void Chat::stop(int signal) {
   bool is_again = is_ending_ || (run_ && run_->is_interrupted());
   if (is_again || (!has_begun_ && !run_)) {

@@ -15,7 +15,8 @@ namespace errand::cli {
 // on the home of its session.
 class Chat final : public AgentWork {
  public:
-  // With a person a failure is told, and the next message is waited for. In a script it is the end.
+  // With a person, a failure is shown, and the chat waits for the next message. In a script, it
+  // ends the chat.
   enum class Manner { conversation, script };
 
   struct Beginning {

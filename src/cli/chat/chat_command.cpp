@@ -16,7 +16,7 @@
 namespace errand::cli {
 namespace {
 
-// A chat without its history is better than none.
+// A chat works without its history file.
 Result<std::unique_ptr<EditedInput>> open_editor() {
   auto file = chat_history_file(sdk::environment_here());
   if (!file) return EditedInput::open({}, {});
@@ -39,7 +39,7 @@ Result<std::unique_ptr<LineInput>> make_input(const Look& look, Chat::Manner man
       std::make_unique<PlainInput>(STDIN_FILENO, is_shown ? Prompt::shown : Prompt::left_out));
 }
 
-// There is something to resume only if it is kept.
+// Only chats that are stored can be continued.
 AgentOptions with_data(AgentOptions agent) {
   if (is_embedded(agent)) agent.server.data = sdk::data_directory(agent.server).string();
   return agent;

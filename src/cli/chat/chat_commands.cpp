@@ -1,4 +1,4 @@
-// What a line of a chat does.
+// Runs a line of a chat as a command.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -72,7 +72,7 @@ Task<Chat::ExitCode> Chat::show_tools() {
 }
 
 Task<Chat::ExitCode> Chat::choose_model(std::string id) {
-  // The models of a vendor are not listed, and only the server knows whether runs can name one.
+  // A vendor's models are not listed, and only the server knows whether runs may name this one.
   const bool names_vendor = id.find('/') != std::string::npos;
   auto models = co_await session_.api().models({.named = names_vendor ? id : ""});
   if (!models) co_return co_await complain(models.error());

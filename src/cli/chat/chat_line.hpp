@@ -25,7 +25,7 @@ struct SaveTarget {
 
   friend bool operator==(const SaveTarget&, const SaveTarget&) = default;
 };
-// `home` is the folder that "~/" stands for; empty if it stands for itself.
+// `home` replaces "~" in "~/"; if it is empty, "~/" is kept.
 SaveTarget parse_save_target(std::string_view text, std::string_view home);
 
 // A name or a sentence as a chat shows it.

@@ -20,7 +20,7 @@ Metadata of_chats() {
   return {{kCommandKey, kChatCommand}};
 }
 
-// Chats that are made of forks, from their runs, the latest first.
+// Adds chats that consist of forked runs, the latest first.
 void add_forked(std::vector<Row>& rows, const std::vector<sdk::RunInfo>& runs) {
   std::set<std::string> known;
   for (const sdk::RunInfo& run : runs) {

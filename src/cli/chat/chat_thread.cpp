@@ -23,7 +23,7 @@ Task<Result<ChatThreadPtr>> resume_session(sdk::RunApi* api, SessionId id, Spec 
   co_return std::make_unique<SessionThread>(*api, std::move(agent), session.id);
 }
 
-// The latest chat is the one with the latest message, of those that have not ended.
+// The latest chat is the one with the latest message among those that have not ended.
 Task<Result<ChatThreadPtr>> resume_latest(sdk::RunApi* api, Spec agent) {
   sdk::RunQuery latest{.metadata = {{kCommandKey, kChatCommand}}, .limit = 1};
   ERRAND_CO_TRY(auto page, co_await api->list(std::move(latest)));

@@ -33,7 +33,7 @@ class ChatThread {
   virtual Task<Result<RunId>> say(std::string message) = 0;
   // This run was shown to its end.
   virtual void go_on_from(const RunId& run) = 0;
-  // Messages and answers that came from other terminals, each told once.
+  // Messages and answers that came from other terminals, each returned once.
   virtual Task<Result<std::vector<Saying>>> news() = 0;
   // Everything that was said.
   virtual Task<Result<std::vector<Saying>>> sayings() = 0;

@@ -10,7 +10,7 @@
 namespace errand::cli {
 namespace {
 
-// Goes through a journal entry by entry.
+// Reads a journal entry by entry.
 class JournalReader final {
  public:
   void operator()(const CreatedEntry& entry) { add(Saying::Kind::user, entry.spec.prompt); }
@@ -49,7 +49,7 @@ class JournalReader final {
   std::size_t turn_start_ = 0;
 };
 
-// A fence that nothing in the text can close.
+// A fence that no line of the text can close.
 std::string fenced(std::string_view text) {
   std::size_t longest = 0;
   std::size_t run = 0;

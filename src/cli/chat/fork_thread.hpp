@@ -13,8 +13,8 @@ inline constexpr const char* kForkedChatKey = "errand.chat";
 std::string forked_chat_of(const sdk::RunInfo& run);
 
 // A chat that an earlier version began: each message is a run of its own, and all but the first are
-// forks of the run before. What the model left unanswered does not go along. Such a chat goes on as
-// it began.
+// forks of the run before. Messages that the model left unanswered are not carried over. Such a
+// chat continues in the same way.
 class ForkThread final : public ChatThread {
  public:
   // `api` outlives the thread. `last_run` is the latest run of the chat.

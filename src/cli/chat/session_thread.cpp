@@ -48,7 +48,8 @@ Task<Result<RunId>> SessionThread::say(std::string message) {
   if (session_.empty()) {
     sdk::SessionParams params{.spec = agent_};
     params.spec.name = kChatCommand;
-    params.spec.tools = share_tools({});  // they belong to the terminal, and come with each message
+    params.spec.tools =
+        share_tools({});  // they belong to the terminal and are sent with each message
     params.spec.metadata = {{kCommandKey, kChatCommand}};
     params.spec.retains_all = true;
     ERRAND_CO_TRY(session_, co_await api_.create_session(std::move(params), {}));

@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::size_t kCallChars = 200;
 constexpr std::size_t kCallCandidatesMax = 5;
-constexpr std::size_t kCallsMax = 1000;  // that are looked through
+constexpr std::size_t kCallsMax = 1000;  // calls to search for an id
 
-// The run of a call helps a user who wants to see more: an answer needs only the call.
+// The run's id is there for users who want to see more: an answer needs only the call's id.
 std::string calls_table(const json::Value& answer) {
   WallTime now = SystemClock().now();
   const TableLook look = table_look_here();
@@ -39,7 +39,7 @@ std::string calls_table(const json::Value& answer) {
   return render_table(rows, look);
 }
 
-// Waits for the first call if there is none.
+// Waits up to `wait` for the first call if there is none.
 Result<json::Object> read_calls(sdk::ApiClient& api, seconds wait = seconds(0)) {
   if (wait.count() > 0) {
     sdk::ApiRequest request{.path = "/tool-calls",

@@ -23,8 +23,8 @@ Error no_run(std::string_view word) {
       .hint("'errand runs list' lists the latest runs");
 }
 
-// The latest runs, of those whose ids are smaller than `before` if it is not empty: the server
-// lists runs by their ids.
+// The latest runs whose ids are smaller than `before`, unless that is empty: the server lists runs
+// by their ids.
 Result<std::vector<std::string>> latest_runs(sdk::ApiClient& api, std::size_t wanted,
                                              std::string before = {}) {
   sdk::RunQuery query{.limit = wanted, .cursor = std::move(before)};
@@ -34,7 +34,7 @@ Result<std::vector<std::string>> latest_runs(sdk::ApiClient& api, std::size_t wa
   return runs;
 }
 
-// Larger than every id that begins so.
+// A text that is larger than every id with this beginning.
 std::string end_of(const std::string& beginning) {
   return beginning + std::string(kIdCharsMax - beginning.size(), 'z');
 }

@@ -27,7 +27,7 @@ std::string fork_body(const ForkOptions& options) {
   return json::write(to_json(params));
 }
 
-// Of a run that goes on, the events may be a little older than the journal.
+// If the run is in progress, the events may be a little older than the journal.
 Result<RunExport> read_export(sdk::ApiClient& api, const std::string& run) {
   RunExport out;
   ERRAND_TRY(out.run, api.ask({.path = sdk::run_path(run, "")}));

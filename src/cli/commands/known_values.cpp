@@ -13,15 +13,15 @@
 namespace errand::cli {
 namespace {
 
-constexpr seconds kAskMax{2};  // a user who presses Tab does not wait longer
+constexpr seconds kAskMax{2};  // a user who has pressed Tab waits no longer
 constexpr std::size_t kKnownValueChars = 200;
 
-// Where the values of a kind are found.
+// Where to find the values of a kind.
 struct KnownKind {
   std::string_view name;
   std::string_view path;
   std::string_view list;    // in the answer
-  std::string_view member;  // of an item
+  std::string_view member;  // in an item
 };
 
 constexpr std::array<KnownKind, 7> kKnownKinds = {
@@ -61,7 +61,7 @@ int print_known_values(const sdk::ServerFlags& server, std::string_view kind) {
   const auto* known = std::find_if(kKnownKinds.begin(), kKnownKinds.end(),
                                    [&](const KnownKind& one) { return one.name == kind; });
   ERRAND_ASSERT(known != kKnownKinds.end());
-  // Models are there without any data.
+  // Models can be listed without any stored data.
   bool needs_data = kind != "MODEL";
   sdk::DataPlace place{
       .server = server,

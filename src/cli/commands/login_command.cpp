@@ -52,7 +52,7 @@ int login(const LoginOptions& options) {
   if (!file) return fail_usage(file.error());
   auto server = given(options);
   if (!server) return fail_usage(server.error());
-  // Every key may read the list of models, or is told that it may not.
+  // Every valid key gets an answer here, or a 403 if it may not list models.
   auto answer = sdk::make_client(*server)->ask({.path = "/models"});
   bool is_good = answer || answer.error().code() == ErrorCode::forbidden;
   if (!is_good) return fail(answer.error());

@@ -55,7 +55,7 @@ std::string agents_table(const json::Value& answer) {
   return render_table(rows);
 }
 
-// What a tool of an agent goes by.
+// The name that an agent's tool is shown under.
 std::string tool_name(const json::Value& tool) {
   std::string name = text_of(tool, "name");
   return name.empty() ? text_of(tool, "id") : name;
@@ -82,7 +82,7 @@ std::string agent_text(const json::Value& agent) {
   return out;
 }
 
-// Where a tool comes from, in words.
+// The origin of a tool, in words.
 std::string origin_of(const json::Value& one) {
   std::string source = text_of(one, "source");
   if (source == "errand") return "built in";
@@ -91,7 +91,7 @@ std::string origin_of(const json::Value& one) {
   return source;
 }
 
-// Only a call tells whether a stored tool's address answers.
+// Only a call shows whether the address of a stored tool answers.
 std::string tools_table(const json::Value& answer) {
   std::vector<Row> rows{{"TOOL", "FROM", "ANSWERS", "VERSION", "ID"}};
   for (const json::Value& tool : items_of(answer, "tools")) {
@@ -127,7 +127,7 @@ int show_records(const AnswerOptions& options, const std::string& noun,
   });
 }
 
-// What the file holds, and the name that it says.
+// The body in a file, and the name that it gives.
 struct NamedBody {
   std::string name;
   std::string body;
@@ -184,7 +184,7 @@ int list_tools(const AnswerOptions& options) {
 }
 
 int test_tool(const AnswerOptions& options, const std::string& name, const std::string& arguments) {
-  constexpr seconds kTestMax{660};  // longer than any tool may take
+  constexpr seconds kTestMax{660};  // longer than any tool may run
   auto value = json::parse(arguments);
   if (!value || !value->is_object()) {
     return fail_usage(wrong("--args: expected a JSON object, such as {\"id\": 7}"));

@@ -19,7 +19,7 @@ struct RoomTokenOptions {
   std::string api;  // JSON; empty: the server's default
   int hours = 0;    // 0: for ever
 };
-// Prints the token alone, so that it can stand in $(...).
+// Prints only the token, so that the command can be used in $(...).
 int make_room_token(const AnswerOptions& options, const RoomTokenOptions& token);
 
 }  // namespace errand::cli

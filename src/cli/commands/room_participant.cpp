@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t kLineChars = 2'000;
 constexpr std::int64_t kTokenMillis = 30LL * 24 * 3'600'000;
 
-// Who joins, for the token that the server makes.
+// The participant that joins, for the token that the server makes.
 struct Who {
   std::string name;
   std::string role;
@@ -49,7 +49,7 @@ Result<RoomPlace> address_of_room(const std::string& room, const sdk::ServerFlag
   return RoomPlace{.url = text_of(made, "url"), .token = text_of(made, "token")};
 }
 
-// A participant, and what it does between its joining and its leaving.
+// A participant, and its work between joining and leaving.
 class Visit final {
  public:
   using Work = std::function<Task<Result<int>>(Visit*)>;
@@ -58,7 +58,7 @@ class Visit final {
 
   Visit() : signals_(io_), lent_(sdk::CommandRunner::at_server(io_, {})) {}
 
-  // Joins, works, leaves; returns the exit code.
+  // Joins, works and leaves. Returns the exit code.
   int run(RoomPlace room, const Work& work, OnEvent on_event = {}) {
     auto made = sdk::make_command_room(io_, std::move(room), std::move(on_event));
     if (!made) return fail_usage(made.error());
@@ -68,10 +68,10 @@ class Visit final {
   }
 
   sdk::RoomCore& room() { return *room_; }
-  // Of this process.
+  // Lends the tools of this process.
   sdk::CommandRunner& lent() { return *lent_; }
 
-  // Returns with a signal.
+  // Returns when a signal arrives.
   Task<void> until_signal() {
     signals_.add(SIGINT);
     signals_.add(SIGTERM);

@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::size_t kShownPromptChars = 200;
 constexpr std::size_t kShownIdBytes = 80;
-constexpr seconds kCancelMax{10};  // more than the grace of a cancel
+constexpr seconds kCancelMax{10};  // more than the grace period of a cancel
 constexpr int kChildrenPageMax = 200;
-constexpr std::size_t kTreeDepthMax = 5;  // agents call agents no deeper
+constexpr std::size_t kTreeDepthMax = 5;  // agents cannot call agents more deeply
 
 void append_line(std::string& out, std::string_view label, std::string_view text) {
   if (text.empty()) return;
@@ -39,7 +39,7 @@ std::string token_line(const json::Value& run) {
   std::string input = text_of(*tokens, "inputTokens");
   std::string output = text_of(*tokens, "outputTokens");
   if (input != "0" || output != "0") return cat(input, " in, ", output, " out");
-  // Every turn has tokens: none at all means that the vendor does not count them.
+  // Every turn uses tokens, so none at all means that the vendor does not count them.
   return text_of(run, "turns") == "0" ? std::string() : "unknown";
 }
 
@@ -54,7 +54,7 @@ std::string fork_line(const json::Value& run) {
   return cat("from ", text_of(*fork, "runId"), " at ", text_of(*fork, "seq"));
 }
 
-// The runs that a run has called, the oldest first, each with those below it.
+// The runs that a run has called, the oldest first, each with the runs that it has called below it.
 Result<std::string> tree_below(sdk::ApiClient& api, const std::string& run, std::size_t depth) {
   std::string out;
   sdk::Query query{{"parentRunId", run}, {"limit", std::to_string(kChildrenPageMax)}};
@@ -105,13 +105,13 @@ int with_chosen(const RunChoice& options,
   return with_run(with, options.run, work);
 }
 
-// Without a server, nobody drives the runs of a data directory.
+// Without a server, the runs of a data directory are not driven.
 bool rests_here(const sdk::ApiClient& api, const json::Value& run) {
   auto status = parse_run_status(text_of(run, "status"));
   return api.is_here() && status && !is_terminal(*status);
 }
 
-// Shows nothing; follow() finds the end.
+// Prints nothing: only follow()'s result is needed.
 class SilentPrinter final : public EventPrinter {
  public:
   Pieces show(const StampedEvent&, std::optional<milliseconds>) override { return {}; }
@@ -120,7 +120,7 @@ class SilentPrinter final : public EventPrinter {
   Pieces aside(std::string_view) override { return {}; }
 };
 
-// What there is of a run that nobody drives now.
+// Shows the stored events of a run that is not driven now.
 int show_kept_events(sdk::ApiClient& api, EventPrinter& printer, const RunId& run, EventSeq after) {
   auto lines = api.wait(sdk::read_pages(&api, run.str(), "events", "events"));
   if (!lines) return fail(lines.error());
@@ -137,8 +137,8 @@ int show_kept_events(sdk::ApiClient& api, EventPrinter& printer, const RunId& ru
   return kExitOk;
 }
 
-// A run that is being cancelled waits a moment for calls that are pending. The status it has ended
-// with, or "cancelling".
+// A cancelled run waits a moment for pending calls. Returns the status it ended with, or
+// "cancelling".
 Result<std::string> await_end(sdk::ApiClient& api, const std::string& run) {
   auto id = RunId::parse(run);
   if (!id) return Error(ErrorCode::not_found, "there is no such run");

@@ -50,7 +50,7 @@ std::string about(const json::Value& run, const json::Array& pending, WallTime n
   return out;
 }
 
-// How a run is, how old, and what it is about.
+// A row with the run's status, its age, and what it is about.
 Row row_of(const json::Value& run, WallTime now) {
   json::Array pending = items_of(run, "pendingCalls");
   auto created = parse_iso8601(text_of(run, "createdAt"));
@@ -59,7 +59,7 @@ Row row_of(const json::Value& run, WallTime now) {
           clean_line(about(run, pending, now), kAboutChars)};
 }
 
-// Where there is little room, what a run is about matters more than its model.
+// On a narrow terminal, what a run is about matters more than its model.
 std::string runs_table(const json::Array& runs, WallTime now) {
   const TableLook look = table_look_here();
   std::vector<Row> rows{{"RUN", "STATUS", "AGE", "ABOUT"}};

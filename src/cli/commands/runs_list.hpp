@@ -17,7 +17,7 @@ struct RunsListOptions {
   std::vector<std::string> metadata;  // KEY:VALUE pairs that must all match
   std::string agent;                  // only its runs, by its id or name; empty: all
   std::string session;                // only its runs; empty: all
-  double since_seconds = 0;           // created in the last so many; 0: ever
+  double since_seconds = 0;           // created at most this long ago; 0: no limit
   std::string before;                 // only runs behind this one; empty: from the latest on
   int limit = 20;
   Form form = Form::text;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kShownChars = 200;
 constexpr std::size_t kSummaryChars = 40;
-constexpr std::size_t kPricedRunsMax = 200;  // a longer session has no cost shown
+constexpr std::size_t kPricedRunsMax = 200;  // a session with more runs is shown without its cost
 
 std::string sessions_table(const json::Value& answer) {
   std::vector<Row> rows{{"SESSION", "STATUS", "LAST USED", "ABOUT"}};
@@ -28,7 +28,7 @@ std::string sessions_table(const json::Value& answer) {
   return render_table(rows);
 }
 
-// "user: Hello", each message on lines of its own.
+// The session as text: "user: Hello", with each message on lines of its own.
 std::string session_text(const json::Value& session, std::optional<double> cost) {
   std::string out = cat(clean_line(text_of(session, "sessionId"), kShownChars), ", ",
                         clean_line(text_of(session, "status"), kShownChars), ", last used ",
@@ -41,7 +41,7 @@ std::string session_text(const json::Value& session, std::optional<double> cost)
   return out;
 }
 
-// What the runs of a session have cost; nothing if the cost of any is unknown.
+// The cost of a session's runs; empty if the cost of any run is unknown.
 std::optional<double> cost_of(sdk::ApiClient& api, const std::string& session) {
   auto runs = read_list(api, {.path = "/agent-runs",
                               .items = "runs",

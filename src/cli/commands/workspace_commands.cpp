@@ -43,7 +43,7 @@ std::string runs_of(const json::Value& key) {
   return usage ? text_of(*usage, "runs") : "0";
 }
 
-// What the runs of the key have cost. The prices of some of them may be unknown.
+// The cost of the key's runs. The prices of some of them may be unknown.
 std::string cost_of(const json::Value& key) {
   const json::Value* usage = member(key, "usage");
   const json::Value* cost = usage ? member(*usage, "costUsd") : nullptr;
@@ -53,8 +53,7 @@ std::string cost_of(const json::Value& key) {
              unpriced == "0" ? "" : cat(" and ", unpriced, " unpriced"));
 }
 
-// The name, with what a table without a column for it has to say of a key that is not good any
-// more.
+// The key's name, with a note that the key is revoked, for tables without a column for that.
 std::string name_of(const json::Value& key) {
   std::string name = text_of(key, "name");
   if (text_of(key, "revokedAt").empty()) return name;
@@ -88,7 +87,7 @@ std::string workspaces_table(const json::Value& answer) {
   return render_table(rows);
 }
 
-// The key itself goes to stdout, and what there is to know about it to stderr.
+// The key goes to stdout, and everything about it to stderr.
 std::string shown_key(const json::Value& key) {
   std::string note = cat("The key ", clean_line(text_of(key, "id"), kShownIdChars),
                          " is shown this once; keep it.\n");
@@ -96,7 +95,7 @@ std::string shown_key(const json::Value& key) {
   return cat(clean_line(text_of(key, "apiKey"), kShownIdChars), "\n");
 }
 
-// A key that may do everything can stand in for the credentials that a server would have kept.
+// If the server's credentials file is lost, a key with all rights takes its place.
 void replace_lost_credentials(const sdk::ApiClient& api, const sdk::ServerFlags& flags,
                               const json::Value& key) {
   std::filesystem::path file = sdk::credentials_file(sdk::data_directory(flags));
@@ -112,7 +111,7 @@ void replace_lost_credentials(const sdk::ApiClient& api, const sdk::ServerFlags&
   [[maybe_unused]] auto told = write_fully(STDERR_FILENO, clean_text(note));
 }
 
-// "reachable", or what is wrong and how the vendor puts it.
+// "reachable", or what is wrong in the vendor's words.
 std::string status_of(const json::Value& model) {
   std::string status = text_of(model, "status");
   std::replace(status.begin(), status.end(), '_', ' ');

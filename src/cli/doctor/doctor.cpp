@@ -45,13 +45,13 @@ Result<net::ClientResponse> fetch(const std::string& url) {
   return sdk::wait_for(io, client.send(std::move(request)));
 }
 
-// What a server says about itself without a key.
+// What a server tells without a key.
 struct ServerState {
   std::string url;
-  bool is_ours = false;  // an Errand answers there
+  bool is_ours = false;  // an Errand server answers there
   std::string version = {};
   std::optional<WallTime> time = {};
-  std::string problem = {};  // why it is not known, or not ready
+  std::string problem = {};  // why the state is unknown, or why the server is not ready
 };
 
 ServerState look_at_server(const std::string& url) {
@@ -107,7 +107,7 @@ bool is_taken(const net::Url& url) {
   return !error;
 }
 
-// Only on this machine is it known what a port is for.
+// Only for this machine can the owner of a port be found.
 Findings check_port(const ServerState& server) {
   auto url = net::parse_url(server.url);
   if (!url || !is_loopback(url->host)) return {};
@@ -142,7 +142,7 @@ Finding check_key(const Result<sdk::Credentials>& server) {
   return out;
 }
 
-// The skew of a server on this machine is nought.
+// A server on this machine has the same clock.
 Findings check_skew(const ServerState& server, const Clock& clock) {
   if (!server.time) return {};
   std::int64_t skew = (clock.now() - *server.time).count();
@@ -154,7 +154,7 @@ Findings check_skew(const ServerState& server, const Clock& clock) {
            .next = "Set both by NTP."}};
 }
 
-// The models that a server with this configuration would have, as it would see them.
+// The models that a server with this configuration would offer, and whether they can be reached.
 Result<engine::ModelList> models_here(const std::string& file) {
   ERRAND_TRY(host::Config config, host::load_config(file));
   asio::io_context io(1);
@@ -171,11 +171,11 @@ Result<engine::ModelList> models_there(const sdk::Credentials& server) {
 std::string_view next_for_model(State state) {
   switch (state) {
     case State::reachable: return "";
-    case State::wrong_key: return "Put a right key into its apiKey, or into the environment.";
+    case State::wrong_key: return "Put a valid key into its apiKey, or into the environment.";
     case State::no_such_model: return "Put a name that the vendor knows into its vendorModelId.";
     case State::unreachable: break;
   }
-  return "See whether its baseUrl is right and the network lets you through.";
+  return "Check its baseUrl, and whether the network lets you through.";
 }
 
 Finding check_model(const engine::ListedModel& model) {

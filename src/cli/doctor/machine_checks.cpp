@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 using Level = Finding::Level;
 
 constexpr std::int64_t kComfortableBytes = std::int64_t{1024} * 1024 * 1024;
-constexpr rlim_t kComfortableDescriptors = 4096;  // each stream of a client takes one
+constexpr rlim_t kComfortableDescriptors = 4096;  // each client's stream takes one
 constexpr mode_t kOthers = 0077;
 
 std::string user_name(uid_t user) {
@@ -41,7 +41,7 @@ std::int64_t free_bytes(const fs::path& path) {
   return static_cast<std::int64_t>(about.f_bavail) * static_cast<std::int64_t>(about.f_frsize);
 }
 
-// The directory itself, or the nearest one above it that is there.
+// The directory itself, or the nearest existing one above it.
 fs::path nearest_existing(const fs::path& path) {
   std::error_code ignored;
   fs::path found = fs::absolute(path, ignored).lexically_normal();
@@ -96,7 +96,7 @@ Finding check_data_directory(const fs::path& data) {
   if (room < kComfortableBytes) {
     out.level = room < kReserveBytes ? Level::wrong : Level::warning;
     out.next =
-        cat("Make room on the disk: below ", size_text(kReserveBytes), " no more runs are taken.");
+        cat("Free some disk space: below ", size_text(kReserveBytes), " new runs are refused.");
   } else if (!is_there) {
     out.level = Level::warning;
     out.message = cat("there is no ", data.string(), " yet");
@@ -184,7 +184,7 @@ Finding check_descriptors() {
 Finding check_certificates() {
   Finding out{.subject = "certificates"};
   auto loaded = net::TlsContext::load(host::client_options_here().trust);
-  out.message = loaded ? "those of authorities are found" : loaded.error().message();
+  out.message = loaded ? "CA certificates are found" : loaded.error().message();
   if (loaded) return out;
   out.level = Level::warning;
   out.next =

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kListening = "0A";
 
-// "0100007F:1C84" ends with the port.
+// Whether an address such as "0100007F:1C84" ends with the port.
 bool has_port(std::string_view address, std::uint16_t port) {
   std::string_view digits = address.substr(address.rfind(':') + 1);
   std::uint16_t found = 0;
@@ -23,7 +23,7 @@ bool has_port(std::string_view address, std::uint16_t port) {
   return error == std::errc() && found == port;
 }
 
-// What the links of a process's descriptors of these sockets say: "socket:[12345]".
+// The link targets of descriptors that are sockets on this port: "socket:[12345]".
 std::set<std::string> sockets_on(std::uint16_t port) {
   std::set<std::string> out;
   for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {

@@ -34,7 +34,7 @@ void say(std::string_view text) {
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, text);
 }
 
-// A line that is overwritten as the copy grows. Nobody watches a file or a pipe.
+// Overwrites one line as the copy grows. Nothing is shown if stderr is a file or a pipe.
 std::function<void(std::int64_t)> progress_line() {
   if (::isatty(STDERR_FILENO) == 0) return nullptr;
   return [next = SteadyTime()](std::int64_t bytes) mutable {
@@ -53,13 +53,13 @@ std::string describe(const sqlite::CopyReport& copy) {
   return cat(copy.runs, copy.runs == 1 ? " run, " : " runs, ", size_text(copy.bytes));
 }
 
-// The same error, with what helps if something is there already.
+// The error, with a hint at --force if it says that something exists.
 Error with_force_hint(Error error) {
   if (error.reason() != sqlite::kFileExists) return error;
   return std::move(error).hint("--force replaces it");
 }
 
-// Empty if there is no key that could be missed.
+// A note on the key of the secrets; empty if there is no such key.
 std::string key_note(const CopyOptions& options) {
   const fs::path key = host::secret_key_path(options.data);
   std::error_code ignored;

@@ -24,7 +24,7 @@ constexpr std::size_t kBlockingThreads = 1;
 constexpr std::size_t kBlockingQueueMax = 100;
 constexpr std::size_t kSentenceChars = 1000;
 
-// "88,112".
+// A number with separators, such as "88,112".
 template <class N>
 std::string grouped(N number) {
   std::string digits = cat(number);
@@ -36,7 +36,7 @@ std::string count_of(std::size_t number, std::string_view noun) {
   return cat(grouped(number), " ", noun, number == 1 ? "" : "s");
 }
 
-// One line that is written over and over, for people who wait.
+// Overwrites one line for people who watch.
 void show_progress(const engine::CheckReport& so_far) {
   std::string line = cat("\rchecked ", count_of(so_far.runs, "run"), " ...");
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, line);
@@ -97,7 +97,7 @@ int check_data(const CheckOptions& options) {
     return fail_usage(
         Error(store.error()).hint("stop it, or check a copy made with 'errand backup'"));
   }
-  // A database that is too damaged to be opened can still be looked into.
+  // A database that is too damaged to be opened can still be examined.
   auto damages = sqlite::verify(*path);
   std::vector<std::string> sentences = damages ? *damages : std::vector<std::string>();
   auto report = store ? check(**store) : Result<engine::CheckReport>(store.error());

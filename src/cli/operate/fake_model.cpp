@@ -25,14 +25,15 @@ namespace {
 
 constexpr milliseconds kStopMax{500};
 
-// Vendors send no comments on a silent stream, and a script pauses for an hour at most.
+// A silent stream must not be cut: vendors send no comments, and a script may pause for up to an
+// hour.
 net::ServerLimits http_limits() {
   net::ServerLimits limits;
   limits.keep_alive_every = std::chrono::hours(2);
   return limits;
 }
 
-// Every object of the serving process, in the order they are built.
+// All objects of the serving process, in the order in which they are built.
 class FakeModelServer final {
  public:
   FakeModelServer(llm::FakeApi::Options options, ListenAddress address, asio::io_context& io,

@@ -11,7 +11,7 @@
 namespace errand::cli {
 namespace {
 
-// Without memory for them, lines are told at once.
+// If no memory file can be made, lines are written at once.
 int open_lines() {
   const int file = ::memfd_create("held log", MFD_CLOEXEC);
   return file >= 0 ? file : ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -29,7 +29,7 @@ void HeldLog::release() {
   for (off_t at = 0;;) {
     const ssize_t count = ::pread(held.get(), piece.data(), piece.size(), at);
     if (count <= 0) return;
-    // What stderr does not take is lost, as with any line.
+    // Lines that stderr does not accept are lost, as they always are.
     (void)write_fully(STDERR_FILENO, {piece.data(), static_cast<std::size_t>(count)});
     at += count;
   }

@@ -25,7 +25,7 @@ Result<T> blocking(Task<Result<T>> task) {
   return sdk::wait_for(io, std::move(task));
 }
 
-// The file with a new key in front of those that are there.
+// Writes the file with a new key before the existing ones.
 Result<void> add_key(const fs::path& file) {
   auto keys = host::read_secret_keys(file);
   if (!keys && keys.error().code() != ErrorCode::not_found) return std::move(keys).error();
@@ -34,7 +34,7 @@ Result<void> add_key(const fs::path& file) {
   return host::write_secret_keys(file, all);
 }
 
-// Only the current key is left.
+// Writes the file with the current key only.
 Result<void> drop_old_keys(const fs::path& file) {
   ERRAND_TRY(auto keys, host::read_secret_keys(file));
   return host::write_secret_keys(file, {keys.front()});
@@ -68,7 +68,7 @@ class Rotation final {
   }
 
  private:
-  // A rotation that was cut off has left two keys.
+  // If an earlier rotation was cut off, the file still has two keys.
   Result<void> finish_earlier() {
     auto keys = host::read_secret_keys(file_);
     if (!keys && keys.error().code() != ErrorCode::not_found) return std::move(keys).error();

@@ -56,13 +56,13 @@ net::ServerLimits http_limits(const host::Config& config) {
   return limits;
 }
 
-// Empty if the store is of another kind.
+// The file of the database; empty if the store is of another kind.
 std::string database_file(const ServeOptions& options) {
   auto file = host::store_file(options.data, options.store);
   return file ? file->string() : "";
 }
 
-// What /metrics tells of limits.
+// The limits that /metrics reports.
 std::vector<server::LimitValue> limit_values(const host::Config& config) {
   const net::ServerLimits http = http_limits(config);
   const engine::SlotLimits& slots = config.limits.slots;
@@ -86,21 +86,21 @@ net::HostRules mcp_hosts(const ServeOptions& options) {
                             options.behind_proxy ? Others::accepted : Others::refused);
 }
 
-// Empty if nobody takes spans.
+// Empty if spans are off.
 std::function<server::SpanTally()> span_counts_of(const host::Host& host) {
   const otlp::SpanCounts* counts = host.span_counts();
   if (!counts) return {};
   return [counts] { return server::SpanTally{.sent = counts->sent, .dropped = counts->dropped}; };
 }
 
-// What a server is made of.
+// The parts that a server is made of.
 struct Prepared {
   host::Config config;
   net::BoundAddress address;
   std::unique_ptr<Store> store;
 };
 
-// Every object of a serving process, in the order they are built.
+// All objects of a serving process, in the order in which they are built.
 class Server final {
  public:
   Server(const ServeOptions& options, Prepared prepared, asio::io_context& io, const Clock& clock,
@@ -191,8 +191,8 @@ class Server final {
     exit_code_ = kExitOk;
   }
 
-  // Everything that can fail comes before the ready line: a start that fails leaves nothing behind
-  // that the next one would stumble over.
+  // Everything that can fail happens before the ready line: a start that fails must leave nothing
+  // behind that the next start would stumble over.
   Task<Result<void>> begin() {
     ERRAND_CO_CHECK(co_await host_.keys().load());
     const std::string url = http_url(address_.endpoint().host, address_.endpoint().port);
@@ -202,7 +202,8 @@ class Server final {
       ERRAND_CO_TRY(first_key, choose_first_key());
     }
     ERRAND_CO_CHECK(adopt_keys());
-    // The configuration file may name the key of the environment, too; it says whose key that is.
+    // The key in the environment may also be in the configuration file, which then says whose key
+    // it is.
     const auto owner = host_.keys().find(first_key);
     const std::string workspace = owner ? owner->workspace.str() : "default";
     ERRAND_CO_CHECK(co_await api_.load());
@@ -223,7 +224,7 @@ class Server final {
     co_return Result<void>();
   }
 
-  // Until here a signal ends the process at once, even if the store does not answer. Signals that
+  // Before this, a signal ends the process at once, even if the store does not answer. Signals that
   // come before run() waits for them are kept for it.
   void catch_signals() {
     boost::system::error_code ignored;
@@ -236,7 +237,7 @@ class Server final {
     return fixed ? fixed : "";
   }
 
-  // A guessed key could do everything.
+  // A first key that can be guessed would give a stranger all rights.
   static Result<std::string> choose_first_key() {
     std::string fixed = environment_key();
     if (fixed.empty()) return engine::KeyRing::make_secret();
@@ -267,7 +268,7 @@ class Server final {
     return true;
   }
 
-  // Those that the configuration names.
+  // Creates the rooms that the configuration names.
   Task<Result<void>> make_rooms() {
     for (const host::WorkspaceConfig& workspace : host_.config().workspaces) {
       for (const std::string& name : workspace.rooms) {
@@ -280,8 +281,8 @@ class Server final {
     co_return Result<void>();
   }
 
-  // The credentials are written before the key is stored: a key that nobody was told would be the
-  // only one.
+  // The credentials file is written before the key is stored: otherwise the only key could be one
+  // that nobody knows.
   Task<Result<void>> store_first_key(std::string secret) {
     auto made = co_await host_.keys().create(*WorkspaceSlug::parse("default"),
                                              {.name = "first key"}, std::move(secret));
@@ -289,14 +290,14 @@ class Server final {
     co_return Result<void>();
   }
 
-  // The file as it was before this start; absent: there was none that can be read.
+  // The file before this start; empty if there was none, or none that can be read.
   std::optional<std::string> former_credentials() const {
     auto text = read_whole_file(sdk::credentials_file(options_.data), kCredentialsBytesMax);
     if (!text) return {};
     return std::move(*text);
   }
 
-  // A start that fails leaves the file of a former start as it was.
+  // A failed start leaves the file as it was before.
   void put_back_credentials(const std::optional<std::string>& former) {
     const fs::path file = sdk::credentials_file(options_.data);
     if (!former) {
@@ -308,7 +309,7 @@ class Server final {
     if (!written) log_.error(written.error().message());
   }
 
-  // Without a key, the file keeps the key that it has.
+  // Without a new key, the file keeps the key that it has.
   Result<void> keep_credentials(sdk::Credentials credentials) {
     fs::path file = sdk::credentials_file(options_.data);
     if (credentials.key.empty()) {
@@ -331,7 +332,7 @@ class Server final {
                                options_.data, "'")}});
   }
 
-  // A program that has started the server reads a line of JSON; a person reads what to do next.
+  // A program that started the server reads a line of JSON; a person reads what to do next.
   static void print_ready(const std::string& url, const std::string& workspace,
                           const std::string& first_key) {
     if (::isatty(STDOUT_FILENO) == 1) {
@@ -350,7 +351,7 @@ class Server final {
     [[maybe_unused]] auto written = ::write(STDOUT_FILENO, line.data(), line.size());
   }
 
-  // When keys were used is stored a little later, together.
+  // The times when keys were used are collected and stored a little later.
   void plan_key_uses() {
     uses_timer_ = host_.timers().set(host_.timers().now() + kKeyUsesEvery,
                                      [this] { tasks_.spawn("serve.key_uses", store_key_uses()); });
@@ -387,7 +388,7 @@ class Server final {
     co_await mcp_.stop();
     host_.timers().cancel(uses_timer_);
     co_await store_key_uses();
-    co_await host_.stop();  // runs leave their rooms
+    co_await host_.stop();  // runs leave the rooms here
     co_await rooms_.stop();
     log_.info("stopped");
   }
@@ -429,7 +430,8 @@ Result<void> check_public_url(const std::string& url) {
                    "; expected a URL such as https://errand.example.com"));
 }
 
-// The address comes first: a start on a busy port touches neither the data directory nor its store.
+// The address is checked first: if its port is busy, neither the data directory nor the store is
+// touched.
 Result<Prepared> prepare(const ServeOptions& options, BlockingPool& pool, const Clock& clock,
                          Log& log) {
   ERRAND_CHECK(check_exposure(options));
@@ -462,7 +464,7 @@ void tell_failed_start(const Error& error, Log& log) {
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
   SystemClock clock;
-  // Lines of the log do not stand among those that are printed for a person.
+  // For people, log lines below warnings would only get between the printed lines.
   const LogLevel least_here = is_for_people() ? LogLevel::warning : LogLevel::info;
   const LogLevel least = options.log_level.value_or(least_here);
   Log log(clock, STDERR_FILENO, options.log_format, least);

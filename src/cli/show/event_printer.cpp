@@ -12,11 +12,11 @@
 namespace errand::cli {
 namespace {
 
-// What people are told when a turn is asked again.
+// What people read when a turn is asked again.
 constexpr std::string_view kTurnRestarted =
-    "errand: the model broke off; what it said since its last tool call starts again";
+    "errand: the model's answer broke off; it starts again after the last tool call";
 
-// Each event as one line of JSON on stdout, with the id of its run as the last member.
+// Prints each event as one line of JSON on stdout, with the id of its run as the last member.
 class JsonPrinter final : public EventPrinter {
  public:
   void begin(const RunId& run) override { end_ = cat(",\"runId\":\"", run.view(), "\"}\n"); }
@@ -29,7 +29,7 @@ class JsonPrinter final : public EventPrinter {
   Pieces finish() override { return {}; }
   Pieces make_room() override { return {}; }
   Pieces aside(std::string_view) override { return {}; }
-  // Without a number, because the run does not have this event.
+  // The event has no number, because the run's log does not have it.
   Pieces failure(const Error& error) override {
     std::string line;
     json::ObjectWriter out(line);

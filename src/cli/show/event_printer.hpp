@@ -83,7 +83,7 @@ class TextPrinter : public EventPrinter {
 // "850 ms", "3.4 s", "2 min 05 s".
 std::string shown_duration(milliseconds took);
 
-// Which of the two streams stands in the middle of a line.
+// Which of the two streams is in the middle of a line.
 class OpenLine final {
  public:
   // The pieces that continue the text of a stream, on a line of its own; `text` is clean, and

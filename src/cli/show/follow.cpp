@@ -13,12 +13,12 @@ namespace {
 
 using Item = sdk::RunStream::Item;
 
-// When the calls that the engine makes began, as far as that was seen.
+// Remembers when calls by the engine began, if that was seen.
 class CallTimes final {
  public:
   CallTimes(const Timers* timers, EventSeq after) : timers_(timers), after_(after) {}
 
-  // How long a call took, if the event is its result.
+  // The duration of a call, if the event is its result.
   std::optional<milliseconds> see(const StampedEvent& event) {
     if (!timers_ || event.seq <= after_) return {};
     if (const auto* call = std::get_if<ToolCallStarted>(&event.event)) {
@@ -56,7 +56,7 @@ void note_call(ShownCalls& shown, const Event& event) {
   if (const auto* call = std::get_if<LocalToolCall>(&event)) shown.add(call->id);
 }
 
-// The run does not depend on its watchers.
+// Tells how to follow the run again: it does not depend on its readers.
 Error with_advice(const Error& error, const sdk::Following& run) {
   if (error.reason() != sdk::RunApi::kUnreachable || run.last_seq() == 0) return error;
   return Error(error.code(), error.message())

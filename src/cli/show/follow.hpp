@@ -11,7 +11,7 @@ struct FollowParams {
   sdk::Following& run;
   Console& console;
   EventPrinter& printer;
-  ShownCalls* shown = nullptr;     // told of calls once they are shown
+  ShownCalls* shown = nullptr;     // notes calls once they are shown
   const Timers* timers = nullptr;  // tells how long the calls of an engine in this process take
 };
 

@@ -26,7 +26,7 @@ std::string summary_of(const RunTotals& totals, milliseconds took) {
   std::string out =
       totals.model.id.empty() ? "" : cat(clean_line(totals.model.id, kModelChars), ", ");
   append(out, totals.turns, totals.turns == 1 ? " turn, " : " turns, ");
-  // Every request and every answer has tokens: none at all means that nobody has counted them.
+  // Every request and every answer has tokens, so none at all means that they were not counted.
   if (totals.usage.input_tokens == 0 && totals.usage.output_tokens == 0) {
     return cat(out, "tokens unknown, ", shown_duration(took));
   }

@@ -12,7 +12,7 @@
 namespace errand::cli {
 namespace {
 
-// Enough for all of what a tool may ask for: what is not seen cannot be judged.
+// Enough for the longest command: a user cannot judge what is not shown.
 constexpr std::size_t kShownChars = 100'000;
 
 }  // namespace
@@ -30,7 +30,7 @@ Task<bool> TerminalApprover::approve(ApprovalRequest request) {
   if (!asked) co_return false;
   auto typed = co_await read_answer(terminal.get());
   if (!typed) {
-    // Nobody has pressed Enter: what comes next would stand beside the question.
+    // The question has no answer and no line end, so the next output would follow on its line.
     [[maybe_unused]] auto ended = write_fully(terminal.get(), "\n");
     co_return false;
   }

@@ -17,13 +17,14 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kMessageChars = 2'000;  // of a message
-constexpr std::size_t kHintChars = 200;       // of what is said of a field
+constexpr std::size_t kHintChars = 200;       // of the description of a field
 
 ToolDecl elicitation_decl() {
   ToolDecl decl{.name = std::string(kElicitationTool),
                 .description = "Asks the user.",
                 .input_schema = share_schema({{"type", "object"}})};
-  // Another client of the run may answer first, and a run that is rejoined asks again.
+  // Read-only, because asking again does no harm: another client may answer first, and a run that
+  // is rejoined asks again.
   decl.annotations.read_only = true;
   decl.annotations.parallel_safe = true;
   return decl;
@@ -78,7 +79,7 @@ Task<ToolOutcome> TerminalElicitation::invoke(ToolCall call, ToolContext /*conte
     co_return co_await refuse(std::string(json::text_at(&call.arguments, "message")));
   }
   Gate::Pass pass = co_await console_.take();
-  // What was typed before the question was shown does not answer it.
+  // Drops what was typed before the question was shown, because it cannot be an answer to it.
   ::tcflush(terminal.get(), TCIFLUSH);
   auto answer = co_await ask(terminal.get(), opening(call.arguments));
   if (!answer) co_return elicited("cancel");
@@ -93,13 +94,13 @@ Task<std::optional<std::string>> TerminalElicitation::ask(int terminal, std::str
   if (!asked) co_return std::nullopt;
   auto answer = co_await read_answer(terminal);
   if (!answer) {
-    // Nobody has pressed Enter: what comes next would stand beside the question.
+    // The question has no answer and no line end, so the next output would follow on its line.
     [[maybe_unused]] auto ended = write_fully(terminal, "\n");
   }
   co_return answer;
 }
 
-// Fields that are left empty have their defaults, or are left out.
+// A field that is left empty gets its default, or is left out.
 Task<ToolOutcome> TerminalElicitation::fill_in(int terminal, json::Object schema) {
   json::Object content;
   if (const json::Object* fields = json::object_at(&schema, "properties")) {

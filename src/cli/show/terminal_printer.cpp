@@ -33,7 +33,7 @@ std::string shown_value(const json::Value& value) {
   return json::write(value);
 }
 
-// "README.md limit=10": a text that comes first needs no name.
+// Arguments such as "README.md limit=10": a text in the first place is shown without its name.
 std::string shown_arguments(std::string_view text) {
   std::string out;
   auto arguments = json::parse(text, {.duplicate_keys = json::DuplicateKeys::last_wins});
@@ -48,7 +48,7 @@ std::string shown_arguments(std::string_view text) {
   return clean_line(out, kShownTextChars);
 }
 
-// The first words, with every stretch of white space as one space.
+// The beginning of the text, with all white space as single spaces.
 std::string first_words(std::string_view text) {
   std::string line = clean_line(text.substr(0, kShownTextChars * 4), kShownTextChars);
   line.erase(
@@ -78,7 +78,7 @@ Pieces TerminalPrinter::tick() {
   std::string text = waits_for_model ? wait_.tick() : "";
   if (text.empty()) return {};
   is_wait_shown_ = true;
-  // The line must not wrap, not even when the terminal echoes "^C" behind it: only one row is
+  // The line must not wrap, even if the terminal echoes "^C" behind it, because only one row is
   // cleared.
   constexpr std::size_t kEchoColumns = 3;
   std::size_t columns = look_.size().columns;
@@ -154,7 +154,7 @@ std::optional<std::size_t> TerminalPrinter::rows_up_to(const ToolUseId& call,
 }
 
 Pieces TerminalPrinter::add_row(const ToolUseId& call, const std::vector<Span>& spans) {
-  constexpr std::size_t kRowsMax = 500;  // further up than any screen
+  constexpr std::size_t kRowsMax = 500;  // more rows than any screen has
   Pieces pieces = finish();
   std::size_t columns = look_.size().columns;
   std::size_t columns_max = columns > 1 ? columns - 1 : 1;
@@ -170,7 +170,7 @@ Pieces TerminalPrinter::finish() {
   return open_.close();
 }
 
-// The terminal may have shown what the user typed, such as ^C, in the empty line.
+// The terminal may have echoed keys of the user, such as ^C, on the empty line.
 std::string_view TerminalPrinter::line_start() const {
   return kClearLine;
 }
@@ -200,7 +200,7 @@ std::string TerminalPrinter::rendered(const std::vector<Span>& spans,
   std::size_t left = columns_max;
   for (const Span& span : spans) {
     std::size_t width = cli::width_of(span.text);
-    // What follows needs at least the room of an ellipsis.
+    // Text that follows needs at least the room of an ellipsis.
     bool is_last = &span == &spans.back();
     if (width < left || (is_last && width == left)) {
       out += styled(span);

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 10> kFrames = {"⠋", "⠙", "⠹", "⠸", "⠼",
                                                       "⠴", "⠦", "⠧", "⠇", "⠏"};
 constexpr std::int64_t kTicksOfSecond = seconds(1) / WaitLine::kTick;
-constexpr std::int64_t kToldSeconds = 2;  // a shorter wait is told without its length
+constexpr std::int64_t kToldSeconds = 2;  // a shorter wait is shown without its length
 constexpr std::size_t kReasonChars = 200;
 
 }  // namespace

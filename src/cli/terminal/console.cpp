@@ -60,7 +60,7 @@ void write_now(const Pieces& pieces) {
 
 void keep_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest free number is taken, which is this one.
+    // open() takes the lowest free number, which is this one.
     if (::fcntl(fd, F_GETFD) == -1 && errno == EBADF) ::open("/dev/null", O_RDWR);
   }
 }

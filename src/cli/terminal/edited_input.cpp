@@ -19,15 +19,15 @@
 namespace errand::cli {
 namespace {
 
-// Terminals that support it put these around pasted text; others ignore it.
+// Switches on markers around pasted text; terminals without support ignore this.
 constexpr std::string_view kMarkPastes = "\033[?2004h";
 constexpr std::string_view kMarkNoPastes = "\033[?2004l";
 constexpr const wchar_t* kPasteBegin = L"\\e[200~";  // as libedit writes it
 constexpr std::wstring_view kPasteEnd = L"\033[201~";
 constexpr const wchar_t* kTakePaste = L"errand-take-paste";
 
-// Terminals send the end of a line as that of the Enter key. The last one is left out: the user
-// looks at the text before it is sent.
+// Terminals send line ends of pasted text like the Enter key. The last one is dropped, so that the
+// user can look at the text before it is sent.
 std::wstring pasted_lines(std::wstring_view text) {
   std::wstring out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -41,7 +41,7 @@ std::wstring pasted_lines(std::wstring_view text) {
 
 }  // namespace
 
-// What libedit wants to have kept for it.
+// The objects that libedit needs.
 struct EditedInput::Editor {
   Editor(InputWaiter& waiter, FILE* output);
   ~Editor();
@@ -50,11 +50,11 @@ struct EditedInput::Editor {
 
   void set_up();
   void add(const std::string& line);
-  // libedit's own: 1 for a character, 0 at the end, -1 for a failure.
+  // Returns what libedit expects: 1 for a character, 0 at the end, -1 for a failure.
   int get(wchar_t* out);
   void show_again();
-  // Puts what is pasted into the line, whatever keys its characters would be. Text that is too
-  // long is left out as a whole, and the terminal rings.
+  // Puts pasted text into the line as text, even where its characters are keys of libedit. Text
+  // that is too long is dropped as a whole, with a bell.
   unsigned char take_paste();
   static int get_char(EditLine* edit, wchar_t* out);
   static char* get_prompt(EditLine* edit);
@@ -67,7 +67,7 @@ struct EditedInput::Editor {
   History* const history;
   std::string prompt;
   std::mbstate_t decoding = {};
-  std::optional<std::string> interrupted;  // what was typed when it was
+  std::optional<std::string> interrupted;  // the line that was being typed at the interrupt
 };
 
 EditedInput::Editor::Editor(InputWaiter& waits, FILE* output)
@@ -100,7 +100,7 @@ unsigned char EditedInput::Editor::on_paste(EditLine* edit, int) {
   return of(edit).take_paste();
 }
 
-// Keys that shells have, and libedit has not or has elsewhere. The user's own come last.
+// Adds keys that shells have and libedit lacks or has elsewhere. The user's own settings come last.
 void EditedInput::Editor::set_up() {
   HistEvent event{};
   ::history(history, &event, H_SETSIZE, kLinesMax);
@@ -110,7 +110,7 @@ void EditedInput::Editor::set_up() {
   ::el_set(edit, EL_EDITOR, "emacs");
   ::el_set(edit, EL_HIST, ::history, history);
   ::el_set(edit, EL_GETCFN, get_char);
-  // Only the wide call keeps these words without copies that nobody frees.
+  // Only the wide call keeps these words without copies that would leak.
   ::el_wset(edit, EL_ADDFN, kTakePaste, L"Take what is pasted", on_paste);
   ::el_wset(edit, EL_BIND, kPasteBegin, kTakePaste, nullptr);
   ::el_set(edit, EL_BIND, "^R", "em-inc-search-prev", nullptr);
@@ -145,7 +145,7 @@ int EditedInput::Editor::get(wchar_t* character) {
     std::size_t taken = std::mbrtowc(character, &byte, 1, &decoding);
     if (taken == 0 || taken == 1) return 1;
     constexpr auto kIncomplete = static_cast<std::size_t>(-2);
-    if (taken != kIncomplete) decoding = {};  // what is no character is left out
+    if (taken != kIncomplete) decoding = {};  // bytes that form no character are dropped
   }
 }
 
@@ -164,8 +164,8 @@ unsigned char EditedInput::Editor::take_paste() {
   return CC_REFRESH;
 }
 
-// Another program, such as the shell, may have left the terminal in another state. libedit
-// shows a line anew where the cursor is, and takes that for the start of a row.
+// Another program, such as the shell, may have changed the terminal's state. libedit redraws the
+// line at the cursor, which it takes for the start of a row.
 void EditedInput::Editor::show_again() {
   [[maybe_unused]] auto ignored = write_fully(STDERR_FILENO, cat("\r\033[J", kMarkPastes));
   ::el_set(edit, EL_PREP_TERM, 0);
@@ -181,7 +181,7 @@ EditedInput::~EditedInput() = default;
 
 Result<std::unique_ptr<EditedInput>> EditedInput::open(const std::vector<std::string>& lines,
                                                        std::optional<LineHistory> history) {
-  // All text of this program is UTF-8, whatever the locale says.
+  // This program's text is UTF-8 in every locale.
   std::setlocale(LC_CTYPE, "C.UTF-8");
   FILE* out = ::fdopen(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0), "w");
   if (!out) return Error(ErrorCode::unavailable, "cannot write to the terminal");
@@ -204,8 +204,8 @@ Result<InputLine> EditedInput::edit(const std::string& prompt) {
   editor_->prompt = prompt;
   editor_->interrupted.reset();
   editor_->decoding = {};
-  // libedit shows the prompt first and takes the terminal over then; keys that come in between
-  // would be shown twice, and a Ctrl-D lost.
+  // The terminal is set up before libedit shows the prompt: keys typed in between would otherwise
+  // be shown twice, and a Ctrl-D would be lost.
   ::el_set(editor_->edit, EL_PREP_TERM, 1);
   ERRAND_CHECK(write_fully(STDERR_FILENO, kMarkPastes));
   int count = 0;

@@ -16,7 +16,7 @@
 namespace errand::cli {
 namespace {
 
-// Keeps a terminal from showing what is typed.
+// Switches off the terminal's echo while it lives.
 class HiddenTyping final {
  public:
   HiddenTyping() {
@@ -37,7 +37,7 @@ class HiddenTyping final {
   bool is_changed_ = false;
 };
 
-// Holds back the signals that would end this process and leave its terminal hidden.
+// Blocks the signals that would end this process and leave the terminal without echo.
 class HeldSignals final {
  public:
   HeldSignals() {
@@ -51,7 +51,7 @@ class HeldSignals final {
   HeldSignals& operator=(const HeldSignals&) = delete;
   ~HeldSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-  // Waits until there is input, or a signal; false: a signal.
+  // Waits for input or a signal. Returns false for a signal.
   bool wait_for_input() const {
     std::array<pollfd, 2> waited{{{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0},
                                   {.fd = waiting_.get(), .events = POLLIN, .revents = 0}}};
@@ -64,11 +64,11 @@ class HeldSignals final {
   Descriptor waiting_;
 };
 
-// One line that is typed, and not shown.
+// Reads one line that is not shown while it is typed.
 std::string ask_in_hiding(const std::string& question) {
   std::string line;
   HeldSignals signals;
-  // Hidden before the question: what is typed from then on is neither shown nor dropped.
+  // Before the question: from then on, typed text is neither shown nor dropped.
   HiddenTyping hidden;
   [[maybe_unused]] auto asked = write_fully(STDERR_FILENO, question);
   for (char c = 0; c != '\n' && signals.wait_for_input();) {

@@ -29,7 +29,7 @@ Descriptor open_file(const fs::path& file) {
       ::open(file.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
 }
 
-// The last `bytes_max` bytes, without a line that is cut.
+// The last `bytes_max` bytes, from the first whole line on.
 std::string read_tail(const fs::path& file, std::size_t bytes_max) {
   std::ifstream in(file, std::ios::binary | std::ios::ate);
   auto bytes = static_cast<std::size_t>(std::max<std::streamoff>(in.tellg(), 0));

@@ -29,7 +29,8 @@ class LineInput {
   virtual Task<Result<InputLine>> read(std::string prompt) = 0;
   // Ends the read that goes on, if any, with interrupted.
   virtual void interrupt() = 0;
-  // The terminal has another size, or others have used it: what is being edited is shown anew.
+  // The terminal has another size, or others have written to it: the line being edited is drawn
+  // again.
   virtual void redraw() = 0;
   // Keeps a line for the user to go back to.
   virtual void remember(std::string_view line) = 0;

@@ -34,7 +34,7 @@ Result<InputLine> PlainInput::ask(const std::string& prompt) {
   if (prompt_ == Prompt::left_out) return next();
   ERRAND_CHECK(write_fully(STDERR_FILENO, prompt));
   auto line = next();
-  // What the user typed has not ended the line on the screen.
+  // The line that the user typed does not end on the screen.
   bool is_open = line && line->kind != InputLine::Kind::text;
   if (is_open) ERRAND_CHECK(write_fully(STDERR_FILENO, "\n"));
   return line;

@@ -18,8 +18,8 @@ namespace errand::cli {
 namespace {
 
 constexpr std::size_t kCellCharsMax = 60;
-// Room is taken from the last column down to the first of these, from the others, and from the last
-// column again.
+// When columns are too wide, the last one is narrowed down to the first of these widths, then the
+// others, then the last one again.
 constexpr std::size_t kLastColumnGood = 20;
 constexpr std::size_t kCutColumnMin = 12;
 constexpr std::size_t kLastColumnMin = 8;
@@ -42,7 +42,7 @@ std::string cell_text(const std::string& cell) {
   return text.empty() ? "-" : text;
 }
 
-// Of a cell that says how something went.
+// The colour of a cell that shows a status.
 std::string_view colour_of(const std::vector<Row>& rows, std::size_t column,
                            std::string_view cell) {
   if (rows.front()[column] != "STATUS") return {};
@@ -68,8 +68,8 @@ Widths natural_widths(const std::vector<Row>& rows) {
   return widths;
 }
 
-// Makes columns narrower until a row fits. The first column stays as it is, because it holds what
-// commands are given, such as an id. false: the columns cannot be narrow enough.
+// Makes columns narrower until a row fits. The first column keeps its width, because it holds what
+// users copy into commands, such as an id. Returns false if the columns cannot be narrow enough.
 bool fit(Widths& widths, std::size_t columns_max) {
   std::size_t needed = kGap * (widths.size() - 1);
   for (std::size_t width : widths) needed += width;

@@ -10,10 +10,10 @@ namespace errand::cli {
 namespace {
 
 constexpr std::string_view kEllipsis = "…";
-// Asks for the colourful form of the character before it, which is wide.
+// Makes the character before it a wide, coloured emoji.
 constexpr char32_t kEmojiSelector = 0xFE0F;
 
-// The code point of a whole UTF-8 sequence.
+// The code point of a complete UTF-8 sequence.
 char32_t code_point(std::string_view sequence) {
   auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
   if (sequence.size() == 1) return byte(0);
@@ -35,7 +35,7 @@ std::size_t width_of_code(char32_t code) {
   return contains(wide_ranges(), code) ? 2 : 1;
 }
 
-// Takes the next character from `text`; returns its columns.
+// Takes the next character off `text` and returns its columns.
 std::size_t take_character(std::string_view& text) {
   std::size_t length = std::max<std::size_t>(utf8_sequence_length(text), 1);
   std::size_t width = width_of_code(code_point(text.substr(0, length)));
@@ -53,7 +53,7 @@ std::size_t width_of(std::string_view line) {
 
 std::string fit_width(std::string_view line, std::size_t columns_max) {
   std::size_t width = 0;
-  std::size_t fitting = 0;  // bytes that leave room for the ellipsis
+  std::size_t fitting = 0;  // bytes that leave columns for the ellipsis
   for (std::string_view rest = line; !rest.empty();) {
     width += take_character(rest);
     if (width + 1 <= columns_max) fitting = line.size() - rest.size();

@@ -13,8 +13,8 @@ namespace errand::cli {
 // Columns of one line of clean UTF-8 text.
 std::size_t width_of(std::string_view line);
 
-// The line, or as much of its start as fits in so many columns with "…" behind it. What combines
-// with the last character stays with it.
+// The line, or as much of its start as fits the columns with "…" behind it. Combining characters
+// stay with the last character.
 std::string fit_width(std::string_view line, std::size_t columns_max);
 
 }  // namespace errand::cli

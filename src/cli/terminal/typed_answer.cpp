@@ -22,7 +22,7 @@ Task<std::optional<std::string>> read_answer(int terminal) {
   Executor home = co_await asio::this_coro::executor;
   asio::posix::stream_descriptor input(home, ::fcntl(terminal, F_DUPFD_CLOEXEC, 0));
   auto [error] = co_await input.async_wait(asio::posix::descriptor_base::wait_read, as_result);
-  std::array<char, 4096> buffer{};  // the longest line of a terminal
+  std::array<char, 4096> buffer{};  // a terminal's longest line
   ssize_t count = error ? 0 : ::read(terminal, buffer.data(), buffer.size());
   if (count <= 0) co_return std::nullopt;
   std::string_view line(buffer.data(), static_cast<std::size_t>(count));

@@ -32,7 +32,7 @@ bool is_silent() {
   }
 }
 
-// A command that waits for input that nobody sends looks as if it hung.
+// A command that waits for input without saying so looks as if it hung.
 void say_what_is_waited_for(const StdinRead& wanted) {
   if (::isatty(STDIN_FILENO) == 1) {
     note(cat("type ", wanted.what, "; Ctrl-D on a line of its own ends it"));

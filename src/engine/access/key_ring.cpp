@@ -79,7 +79,7 @@ Task<Result<void>> KeyRing::load_records(WorkspaceSlug workspace) {
       auto id = KeyId::parse(record.key.id);
       const Entry* entry = id ? entry_of(*id) : nullptr;
       if (!entry) continue;
-      // A record that cannot be read must not make its key mightier.
+      // A record that cannot be read must not give its key more rights.
       ERRAND_CO_TRY(auto more, parse_key_record(record.body));
       ApiKeyRow row = entry->key.row;
       enter(std::move(row), std::move(more));
@@ -90,7 +90,7 @@ Task<Result<void>> KeyRing::load_records(WorkspaceSlug workspace) {
 }
 
 std::optional<Principal> KeyRing::find(std::string_view secret) {
-  // The bucket is found by a hash that nobody can steer; the comparison itself leaks no timing.
+  // The bucket is found by a hash that nobody can steer, and the comparison itself leaks no timing.
   std::string hash = hash_of(secret);
   auto found = by_hash_.find(hash);
   if (found == by_hash_.end()) return {};
@@ -130,7 +130,7 @@ Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view sec
   constexpr std::size_t kIdDigits = 24;
   ApiKeyRow row{.id = {}, .workspace = workspace, .name = "configuration file"};
   set_secret(row, secret);
-  // The same key has the same id after every start.
+  // The key gets the same id after every start.
   row.id = *KeyId::parse(cat("key_", row.hash.substr(0, kIdDigits)));
   row.created_at = clock_.now();
   auto found = by_hash_.find(row.hash);
@@ -140,7 +140,8 @@ Result<void> KeyRing::adopt(const WorkspaceSlug& workspace, std::string_view sec
                  cat("the key ", row.prefix, "... is a key of two workspaces: ",
                      found->second.key.row.workspace.view(), " and ", workspace.view()));
   }
-  // The stored key with this secret is the file's from now on: its id leads to nothing any more.
+  // The configuration file now defines a key that the store has, too: the file's entry replaces the
+  // stored one, whose id is no longer valid.
   if (found != by_hash_.end()) {
     const ApiKeyRow& stored = found->second.key.row;
     hash_of_.erase(stored.id);
@@ -160,7 +161,7 @@ std::string KeyRing::secret_of(std::string_view hex) {
   return cat(kSecretPrefix, hex);
 }
 
-// What restricts a key is durable before the key is: a key that exists never lacks it.
+// The restrictions of a key are durable before the key is, so that no key ever exists without them.
 Task<Result<void>> KeyRing::store_record(ApiKeyRow row, KeyRecord record) {
   if (!is_restricted(record)) co_return Result<void>();
   std::vector<RecordChange> changes;
@@ -186,7 +187,7 @@ Task<Result<NewKey>> KeyRing::create_once(WorkspaceSlug workspace, KeyParams par
   ERRAND_CO_CHECK(co_await store_record(key.row, key.more));
   ERRAND_CO_TRY(auto outcome, co_await store_.add_key(key.row, std::move(idempotency)));
   std::string secret = derive_secret(caller_secret, outcome.key.id);
-  // Another caller's request has made a key that this one cannot tell.
+  // Another caller's request made the key, so this caller's secret does not lead to it.
   bool is_anothers = hash_of(secret) != outcome.key.hash;
   bool is_new = outcome.key.id == key.row.id;
   if (!is_new && is_restricted(key.more)) {
@@ -228,7 +229,7 @@ std::set<WorkspaceSlug> KeyRing::workspaces() const {
 Task<Result<void>> KeyRing::revoke(WorkspaceSlug workspace, KeyId id) {
   const Entry* entry = entry_of(id);
   bool is_adopted = entry && entry->key.row.workspace == workspace && adopted_.contains(id);
-  // The secret of a superseded key goes on working, so nobody may be told that it was revoked.
+  // The secret of a superseded key still works, so nobody may be told that the key was revoked.
   if (is_adopted || superseded_.contains({workspace, id})) {
     co_return Error(ErrorCode::conflict, "this key is named by the server's configuration file")
         .reason("key_of_configuration")

@@ -145,8 +145,8 @@ Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams 
                  .created_at = clock_.now()},
       .secret = make_secret(kOAuthSecretPrefix),
       .refresh_token = make_secret(kOAuthRefreshPrefix)};
-  // A repeated request must get the same secrets, and the store has only their hashes: so id and
-  // secrets follow from the idempotency key.
+  // A repeated request must get the same secrets, but the store has only their hashes. So the id
+  // and the secrets are derived from the idempotency key.
   if (once.is_given()) {
     const std::string id = once.name(cat("oauth client of ", workspace.view()));
     made.client.id = *KeyId::parse(cat(kOAuthIdPrefix, id.substr(0, 2 * kIdBytes)));
@@ -162,7 +162,7 @@ Task<Result<NewOAuthClient>> OAuth::create(WorkspaceSlug workspace, OAuthParams 
   made.client.refresh_hash = digest_of(made.refresh_token);
   std::vector<RecordChange> changes;
   changes.push_back({.key = client_key(made.client), .body = client_text(made.client)});
-  // Durable before its secrets are shown.
+  // The client is durable before its secrets are shown.
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
   clients_[made.client.id] = made.client;
   co_return made;
@@ -204,7 +204,7 @@ void OAuth::forget(const std::vector<RecordChange>& removed) {
   }
 }
 
-// A client whose tokens are being taken back, as long as this lives.
+// Marks a client as one whose tokens are being revoked, for as long as this lives.
 class OAuth::Revoking final {
  public:
   Revoking(OAuth& oauth, KeyId client) : oauth_(oauth), place_(oauth.revoking_.insert(client)) {}
@@ -233,7 +233,7 @@ Task<Result<void>> OAuth::remove(WorkspaceSlug workspace, KeyId id) {
 const OAuth::Token* OAuth::token_of(std::string_view token) const {
   auto found = tokens_.find(digest_of(token));
   if (found == tokens_.end() || found->second.expires_at <= clock_.now()) return nullptr;
-  // Tokens that were made while their client was being removed are worth nothing.
+  // A token that was made while its client was being removed is not valid.
   return clients_.contains(found->second.client) ? &found->second : nullptr;
 }
 
@@ -279,7 +279,7 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   auto hashes = hashes_.find(client);
   const std::size_t known = hashes == hashes_.end() ? 0 : hashes->second.size();
   if (known - expired.size() >= kTokensMax) {
-    co_return Error(ErrorCode::rate_limited, "the client has too many tokens that are good");
+    co_return Error(ErrorCode::rate_limited, "the client has too many valid tokens");
   }
   OAuthTokens tokens{.access_token = make_secret(kAccessPrefix),
                      .expires_in = kTokenLife,
@@ -297,19 +297,19 @@ Task<Result<OAuthTokens>> OAuth::issue(KeyId client, std::vector<std::string> sc
   const RecordKey key = token_key(found->second, digest_of(tokens.access_token));
   const std::string refresh_hash = found->second.refresh_hash;
   changes.push_back({.key = key, .body = json::write(json::Value(std::move(body)))});
-  // Known before it is durable, so that whoever takes all tokens of the client back meanwhile takes
-  // this one along: no token is left behind in the store, even if the process dies here.
+  // The token is remembered before it is durable, so that a revocation of all the client's tokens
+  // includes it. No token is left behind in the store, even if the process dies here.
   remember(key.id, std::move(token));
   std::vector<RecordChange> late;
   late.push_back({.key = key, .body = {}});
   auto stored = co_await store_.change_records(std::move(changes));
   if (!stored) {
-    // It may be stored all the same, and is then removed with the client.
+    // The token may have been stored all the same; then it is removed with its client.
     if (stored.error().code() != ErrorCode::outcome_unknown) forget(late);
     co_return std::move(stored).error();
   }
   forget(expired);
-  // Tokens of the client may have been revoked meanwhile; the revocation covers this one, too.
+  // The client's tokens may have been revoked meanwhile, this one included.
   found = clients_.find(client);
   if (found == clients_.end() || found->second.refresh_hash != refresh_hash ||
       revoking_.contains(client)) {
@@ -340,8 +340,8 @@ Task<Result<OAuth::Revoked>> OAuth::revoke(KeyId client, std::string token) {
     tokens.push_back({.key = token_key(found->second, hash), .body = {}});
     changes = tokens;
   }
-  // If the store fails, everything is as before: a caller that asks again must not be told that
-  // there is nothing to take back, because a restart would bring the tokens back.
+  // If the store fails, nothing changes. Otherwise a caller that tries again would be told that
+  // there is nothing to revoke, and a restart would bring the tokens back.
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));
   forget(tokens);
   if (!revoking) co_return Revoked::token;

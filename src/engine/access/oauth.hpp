@@ -79,7 +79,7 @@ class OAuth final {
   // grant. forbidden: they are not.
   Task<Result<OAuthTokens>> issue(KeyId client, std::vector<std::string> scopes);
   bool is_refresh_token(const OAuthClient& client, std::string_view token) const;
-  // What a token stood for that was taken back.
+  // What was revoked.
   enum class Revoked { nothing, token, client };
   // The access token, or with the refresh token all tokens of the client. An unknown one is fine.
   // After an error, everything is as before.
@@ -109,7 +109,7 @@ class OAuth final {
   std::map<KeyId, OAuthClient> clients_;
   std::unordered_map<std::string, Token> tokens_;  // by hash, also while one is being stored
   std::map<KeyId, std::set<std::string>> hashes_;  // of the tokens of each client
-  std::multiset<KeyId> revoking_;                  // those whose tokens are being taken back
+  std::multiset<KeyId> revoking_;                  // clients whose tokens are being revoked
 };
 
 }  // namespace errand::engine

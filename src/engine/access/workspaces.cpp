@@ -12,7 +12,8 @@ namespace errand::engine {
 namespace {
 
 constexpr std::string_view kKind = "workspace";
-// What a request with an Idempotency-Key asked for, under a name that follows from the key.
+// Records of what a request with an Idempotency-Key asked for. Their names are derived from the
+// key.
 constexpr std::string_view kRequestKind = "workspace-request";
 constexpr std::size_t kPage = 500;
 
@@ -86,7 +87,7 @@ Task<Result<NewWorkspace>> Workspaces::create(WorkspaceSlug slug, std::string na
   }
   json::Object body{{"version", 1}, {"name", name}};
   RecordKey key{.workspace = operators_workspace(), .kind = std::string(kKind), .id = slug.str()};
-  // A record without a key is left of a process that died here: it is written again.
+  // A record without a key is left over from a process that died here; it is written again.
   std::vector<RecordChange> changes;
   changes.push_back({.key = std::move(key), .body = json::write(json::Value(std::move(body)))});
   ERRAND_CO_CHECK(co_await store_.change_records(std::move(changes)));

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kReportBytesMax = 500;
 constexpr milliseconds kReadAgainAfter{500};
 
-// Names of agents may hold dots and dashes, those of tools may not.
+// An agent's name may have dots and dashes, a tool's name may not.
 std::string tool_name_of(std::string name) {
   for (char& c : name) {
     if (!is_valid_tool_name({&c, 1})) c = '_';
@@ -45,7 +45,7 @@ class AgentTool final : public Tool {
                      .message = std::string(json::text_at(&call.arguments, "message"))};
     auto begun = co_await engine_.begin_child(context.who, std::move(wanted));
     if (!begun && begun.error().reason() == "draining") {
-      // The next process begins the run; until then, this call is only cut off.
+      // The next process begins the child run; until then, this call only waits to be cut off.
       co_await engine_.timers().sleep_until(context.deadline);
     }
     if (!begun) {
@@ -58,7 +58,7 @@ class AgentTool final : public Tool {
   }
 
  private:
-  // Returns when the run has ended.
+  // Passes on the run's progress, and returns when the run has ended.
   static Task<void> follow(Engine* engine, RunRow run, ToolContext context) {
     EventSeq after = run.last_seq;
     for (;;) {

@@ -10,10 +10,10 @@
 namespace errand::engine {
 namespace {
 
-// What the caller is told of an event of the called run; empty: nothing.
+// What the caller is told about an event of the called run; empty: nothing.
 std::string report_of(const Event& event) {
   if (const auto* said = std::get_if<AssistantMessage>(&event)) {
-    // The last message is the result, and needs no report.
+    // The last message is the result and is not reported as well.
     return said->calls.empty() ? "" : said->text;
   }
   if (const auto* call = std::get_if<ToolCallStarted>(&event)) return cat("calls ", call->name);
@@ -23,7 +23,7 @@ std::string report_of(const Event& event) {
   return {};
 }
 
-// Streamed text is most of a log, and is not parsed.
+// Streamed text is most of a log, and is skipped without parsing it.
 bool may_be_reported(std::string_view line) {
   constexpr std::string_view kType = R"("type":")";
   line = line.substr(0, 64);

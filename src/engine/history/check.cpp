@@ -23,13 +23,14 @@ Task<Result<StoredRun>> read_run(Store* store, RunRow row) {
     }
   }
   auto whole = co_await read_tools_back(store, run.row.key(), &run.segments);
-  // Tools that are lost or damaged are a finding of their own, and of what follows from them.
+  // Lost or damaged tools are reported as one finding, without the findings that would follow from
+  // it.
   if (!whole && whole.error().code() != ErrorCode::internal) co_return std::move(whole).error();
   ERRAND_CO_TRY(run.mail, co_await store->mailboxes(run.row.key()));
   co_return run;
 }
 
-// One finding at most, as for other rules.
+// At most one finding, as for the other rules.
 Task<Result<std::optional<Finding>>> check_files(Store* store, RunKey run,
                                                  std::vector<FilePart> files) {
   for (const FilePart& file : files) {

@@ -23,7 +23,7 @@ bool is_result_event(std::string_view type) {
 // Follows a journal as far as its order matters.
 class Order final {
  public:
-  // What is wrong with the entry here; empty if nothing is.
+  // What is wrong with the entry at this place; empty if nothing is.
   std::string take(const JournalEntry& entry) {
     if (is_first_ != std::holds_alternative<CreatedEntry>(entry)) {
       return is_first_ ? "is not \"created\"" : "is a second \"created\"";
@@ -51,14 +51,15 @@ class Order final {
 
   std::string take_entry(const TurnEntry& entry) {
     bool is_again = entry.turn == turn_;
-    if (is_again && (has_turn_end_ || has_calls_)) return "asks again for a turn that stands";
+    if (is_again && (has_turn_end_ || has_calls_))
+      return "asks again for a turn that has calls or an end";
     if (is_again && entry.attempt != attempt_ + 1) return "is not the next attempt of its turn";
     if (!is_again && entry.turn != turn_ + 1) return "is not the next turn";
     if (!is_again && entry.attempt != 1) return "is not the first attempt of its turn";
-    if (!is_again && turn_ >= 0 && !has_turn_end_) return "comes before the last turn is over";
+    if (!is_again && turn_ >= 0 && !has_turn_end_) return "comes before the turn before it is over";
     if (!is_again && !open_.empty()) return "comes before every call has its outcome";
     if (!is_again) follows_frozen_ = is_frozen_;
-    if (entry.retells && !follows_frozen_) return "tells again what was not cut off";
+    if (entry.retells && !follows_frozen_) return "retells a turn that was not cut off";
     if (!is_again && entry.repairs && std::exchange(is_repaired_, true))
       return "is a second repair";
     turn_ = entry.turn;
@@ -113,7 +114,7 @@ class Order final {
   std::set<ToolUseId> open_;
 };
 
-// What the journal says that events show.
+// What the events must show according to the journal.
 struct Shown {
   struct Message {
     int turn = 0;
@@ -145,7 +146,7 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
   int taken_over = fork ? fork->turns : 0;
   for (const JournalEntry& entry : entries) {
     if (const auto* asked = std::get_if<TurnEntry>(&entry)) {
-      // Where something had been shown, the seq has moved on to the event that says so.
+      // If anything was shown before, the seq has moved on to the event that announces the restart.
       if (asked->turn == turn.turn && asked->after_seq > turn.after_seq) {
         shown.restarts.push_back({asked->after_seq, asked->turn, asked->attempt});
       }
@@ -154,7 +155,7 @@ Shown shown_by_journal(const std::vector<JournalEntry>& entries) {
     } else if (const auto* end = std::get_if<TerminalEntry>(&entry)) {
       shown.ends.push_back(type_of_end(*end));
     } else if (turn.turn < taken_over) {
-      continue;  // what a run begins with is not shown
+      continue;  // the entries that a run begins with are not shown
     } else if (const auto* call = std::get_if<CallEntry>(&entry)) {
       calls.push_back(call->id.str());
     } else if (std::holds_alternative<TurnEndEntry>(entry)) {
@@ -244,19 +245,19 @@ std::vector<BrokenRule> check_events(const std::vector<JournalEntry>& entries,
     broken.push_back({"call_ids", cat("two calls have the id ", *id)});
   }
   if (seen.messages != said.messages) {
-    broken.push_back(
-        {"turn_messages", cat("the journal has ", said.messages.size(), " finished turns, but the ",
-                              seen.messages.size(), " events assistant_message are not theirs")});
+    broken.push_back({"turn_messages",
+                      cat("the journal has ", said.messages.size(), " finished turns, but the ",
+                          seen.messages.size(), " assistant_message events do not match them")});
   }
   if (seen.restarts != said.restarts) {
     broken.push_back({"turn_restarts",
                       cat("the journal has ", said.restarts.size(), " restarts to show, but the ",
-                          seen.restarts.size(), " events turn_restarted are not theirs")});
+                          seen.restarts.size(), " turn_restarted events do not match them")});
   }
   if (seen.outcomes != said.outcomes) {
     broken.push_back(
         {"outcome_events", cat("the journal has ", said.outcomes.size(), " outcomes, but the ",
-                               seen.outcomes.size(), " events of results are not theirs")});
+                               seen.outcomes.size(), " result events do not match them")});
   }
   bool is_last = seen.ends.empty() || is_terminal_event(events.back().type);
   if (seen.ends != said.ends || !is_last) {

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kPageBytes = 1024 * 1024;
 
-// Entry by entry: those that follow from the log are there, in their places, and no others of this
-// run behind them.
+// Compares entry by entry: those that follow from the log are in their places, and no others of
+// this run come after them.
 Task<Result<std::optional<Finding>>> check_told(Store* store, RunRow row, ToldHistory told) {
   if (told.bodies.empty()) co_return std::optional<Finding>();
   auto finding = [&row](std::int64_t n, std::string_view what) {
@@ -61,7 +61,7 @@ Task<Result<std::vector<Finding>>> SessionsCheck::findings(Store* store) {
   co_return findings;
 }
 
-// No entry is of a run that has added none.
+// A run that has added no entries has none in the history.
 Task<Result<std::optional<Finding>>> SessionsCheck::check_history(Store* store, SessionKey session,
                                                                   const Seen* seen) {
   if (seen->silent.empty()) co_return std::optional<Finding>();
@@ -85,7 +85,7 @@ Task<Result<std::optional<Finding>>> SessionsCheck::check_history(Store* store, 
   co_return std::optional<Finding>();
 }
 
-// A run that has begun has the turn, and nobody waits while nobody has it.
+// A run that has begun has the turn, and no run waits while the turn is free.
 Task<Result<std::optional<Finding>>> SessionsCheck::check_turn(Store* store, SessionKey session,
                                                                const Seen* seen) {
   if (seen->begun.empty() && seen->waiting.empty()) co_return std::optional<Finding>();

@@ -11,7 +11,7 @@
 
 namespace errand::engine {
 
-// Entries of a session's history, behind the first so many.
+// Entries of a session's history, behind the first `after` ones.
 struct ToldHistory {
   std::int64_t after = 0;
   std::vector<std::string> bodies = {};

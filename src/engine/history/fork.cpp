@@ -1,4 +1,4 @@
-// A new run that goes on where another one was.
+// Forks: new runs that continue from a point of another run.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::size_t kPastBytesAtOnce = 2U * 1024 * 1024;
 
-// A turn of the run that is forked, in the last of its attempts.
+// A turn of the original run, in its last attempt.
 struct PastTurn {
   TurnEntry asked;
   std::vector<JournalEntry> entries;  // its calls, outcomes and end
   std::size_t calls = 0;
   std::size_t outcomes = 0;
   bool has_end = false;
-  EventSeq finished_at = 0;  // 0 for one that the run was itself forked with
+  EventSeq finished_at = 0;  // 0 if the original run is itself a fork and took the turn over
 
   bool is_finished() const { return has_end && calls == outcomes; }
 };
@@ -32,7 +32,8 @@ struct PastTurn {
 using SeqByCall = std::map<std::string, EventSeq>;
 using SeqByTurn = std::map<int, EventSeq>;
 
-// What a fork takes over. Calls and outcomes may be large: they are moved out of the entries.
+// Collects what a fork takes over. Calls and outcomes may be large, so they are moved out of the
+// entries.
 class PastReader final {
  public:
   explicit PastReader(const std::vector<EventFacts>& events) {
@@ -50,7 +51,7 @@ class PastReader final {
   std::vector<PastTurn> turns() && { return std::move(turns_); }
 
  private:
-  // What a run was asked, and how it was continued and ended, is not taken over.
+  // The run's request, continuations and end are not taken over.
   template <class Entry>
   void take_entry(Entry&) {}
 
@@ -93,7 +94,7 @@ class PastReader final {
   std::vector<PastTurn> turns_;
 };
 
-// All that a run has shown and journaled.
+// Everything that a run has shown and journaled.
 struct Past {
   std::vector<EventFacts> events;
   std::vector<JournalEntry> entries;  // the first is `created`
@@ -118,14 +119,14 @@ std::size_t bytes_of(const std::vector<SegmentPtr>& segments) {
   return bytes;
 }
 
-// The log is read in parts, each of which is let go of before the next one comes, so that a long
-// log is in memory only as what it says. Long parts are taken in on the pool.
+// The log is read in parts, each of which is freed before the next one is read, so that only the
+// turns of a long log are in memory. Long parts are read on the pool.
 Task<Result<Past>> read_past(Store* store, BlockingPool* pool, RunKey run) {
   Past past;
   for (EventSeq after = -1;;) {
     ERRAND_CO_TRY(auto segments, co_await store->read_log(run, after, kPastBytesAtOnce));
     if (segments.empty()) break;
-    // The store has merged segments since the last part was read: the parts do not fit together.
+    // The store has merged segments since the last part was read, so the parts do not fit together.
     if (after >= 0 && segments.front()->first_seq() != after + 1) {
       past = {};
       after = -1;
@@ -145,7 +146,7 @@ Task<Result<Past>> read_past(Store* store, BlockingPool* pool, RunKey run) {
   co_return Error(ErrorCode::internal, "the run's journal does not begin with \"created\"");
 }
 
-// Where a run is forked: how many of its turns are taken over, and what the user says then.
+// The point that a run is forked at: how many of its turns are kept, and what the user says next.
 struct ForkPoint {
   std::size_t turns = 0;
   std::optional<std::string> prompt;
@@ -166,7 +167,8 @@ ForkPoint find_point(const std::vector<PastTurn>& turns, const ForkParams& param
     return point.turns < turns.size() ? turns[point.turns].asked.prompt : std::nullopt;
   };
   point.prompt = said_next();
-  // After an answer there is nothing to ask, unless the user says something: it is given anew.
+  // After an answer there is nothing to ask unless the user says something, so the answer is asked
+  // for again.
   while (point.turns > 0 && turns[point.turns - 1].calls == 0 && !point.prompt) {
     --point.turns;
     point.prompt = said_next();
@@ -182,7 +184,8 @@ void drop_blocks(JournalEntry& entry) {
 
 std::vector<JournalEntry> first_entries(CreatedEntry created, std::vector<PastTurn> turns,
                                         ForkPoint point, bool is_same_vendor) {
-  // A run that begins anew begins with what the user says, if it began with a prompt.
+  // A fork that keeps no turns replaces the prompt of the run, if it had one, with what the user
+  // says.
   if (point.turns == 0 && point.prompt && created.spec.prompt) {
     created.spec.prompt = std::exchange(point.prompt, {});
   }
@@ -201,7 +204,7 @@ std::vector<JournalEntry> first_entries(CreatedEntry created, std::vector<PastTu
   return journal;
 }
 
-// How far the history of its session reached when a run began.
+// How many entries of its session's history a run began with.
 std::int64_t history_of(const std::vector<JournalEntry>& entries) {
   for (const JournalEntry& entry : entries) {
     const auto* turn = std::get_if<TurnEntry>(&entry);
@@ -210,7 +213,7 @@ std::int64_t history_of(const std::vector<JournalEntry>& entries) {
   return 0;
 }
 
-// A fork belongs to no session: what was said before becomes its own.
+// A fork belongs to no session: the history becomes part of the fork's own messages.
 void begin_with(Spec& spec, const agent::Past& history) {
   std::vector<Message> messages;
   for (const llm::MessagePtr& message : history) messages.push_back(*message);
@@ -237,7 +240,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   std::string model_id = params.overrides.model_id.value_or(origin.model.id);
   if (deps_.catalog.depends_on_source(model_id)) co_await deps_.catalog.refresh();
   ERRAND_CO_TRY(auto asked, co_await prepare(who, override_spec(origin.spec, params.overrides)));
-  // Nobody waits for the fork of a run that was called.
+  // The fork of a child run has no caller that waits for it.
   std::erase_if(asked.spec.metadata, [](const auto& one) { return one.first == kParentRunKey; });
   if (std::int64_t entries_before = history_of(entries); entries_before > 0) {
     ERRAND_CO_TRY(auto history, co_await agent::read_history(
@@ -259,7 +262,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
   ERRAND_CO_TRY(auto outcome,
                 co_await begin(who, std::move(journal), std::move(blobs), std::move(idempotency)));
   if (outcome.kind == Creation::existing) {
-    // The run may have come further since the first of these requests.
+    // The run may have more turns than at the first of these requests.
     ERRAND_CO_TRY(auto existing,
                   co_await fold_run(&deps_.store, deps_.pool, {who.workspace, outcome.run}));
     from = existing->created().forked_from.value_or(from);

@@ -15,7 +15,7 @@
 #include "run/log/mail.hpp"
 #include "tool/tool_source.hpp"
 
-// What stands around a run that is replayed: a clock, a model and tools that do as they did.
+// The surroundings of a run that is replayed: a clock, a model and tools that repeat what they did.
 namespace errand::engine {
 
 // Goes with the timers, beginning when the run was created.

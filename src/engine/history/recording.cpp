@@ -30,15 +30,15 @@ ModelFailure refusal() {
   return {.error_class = "invalid_request", .message = "not like this", .api_status = 400};
 }
 
-// One question to the model, with the journal's entries that belong to it.
+// One request to the model, with the journal entries that belong to it.
 struct Asked {
   TurnEntry turn;
   std::vector<CallEntry> calls;
   std::optional<TurnEndEntry> end;
-  bool is_cancelled = false;  // before its end
+  bool is_cancelled = false;  // before the end of the answer
 };
 
-// Joins what the events show of an attempt with its calls, some of which no event shows.
+// Merges the events of an attempt with its calls, because not every call has an event.
 class AttemptWriter final {
  public:
   explicit AttemptWriter(const Asked& asked) : asked_(asked) {}
@@ -47,7 +47,7 @@ class AttemptWriter final {
     std::string type = text_in(event, "type");
     if (type == "assistant_delta") {
       std::string text = text_in(event, "text");
-      // The text of a call's entry ends where its block was closed.
+      // The text in a call's entry ends where the call's block was closed.
       if (!text.empty()) close_calls_at(text_);
       text_ += text.size();
       out_.events.emplace_back(llm::TextDelta{std::move(text)});
@@ -71,7 +71,7 @@ class AttemptWriter final {
       out_.events.emplace_back(
           llm::Finished{.finish_reason = asked_.end->finish_reason, .usage = asked_.end->usage});
     } else if (auto failure = failure_before(next, end)) {
-      // With no question behind it, it was final.
+      // If no request follows, the failure was final.
       out_.events.emplace_back(llm::Failed{.failure = std::move(*failure),
                                            .is_settled = !next,
                                            .refuses_schema = next && next->turn.plain_output});
@@ -82,7 +82,7 @@ class AttemptWriter final {
   }
 
  private:
-  // Why the attempt broke; nothing if the run itself put an end to it, or it has none yet.
+  // Why the attempt broke off; empty if the run itself ended it, or if it has no end yet.
   std::optional<ModelFailure> failure_before(const Asked* next,
                                              const std::optional<TerminalEntry>& end) const {
     if (asked_.is_cancelled) return {};
@@ -96,7 +96,7 @@ class AttemptWriter final {
                         .api_code = end->api_code};
   }
 
-  // Only a vendor that will not have a question as it stands is asked in another way.
+  // Only a vendor that rejects the request as it stands is asked again in another way.
   bool is_refused(const TurnEntry& next) const {
     return (next.retells && !asked_.turn.retells) || next.plain_output;
   }
@@ -132,7 +132,7 @@ class AttemptWriter final {
   std::size_t closed_text_ = 0;  // bytes of text up to the last closed call
 };
 
-// Goes through the journal behind the head.
+// Reads the journal behind the entries that the run began with.
 class RecordingReader final {
  public:
   explicit RecordingReader(const CreatedEntry& created) : created_(created) {}
@@ -174,8 +174,8 @@ class RecordingReader final {
     const std::vector<ToolDecl>& tools = *created_.tools;
     auto tool = std::find_if(tools.begin(), tools.end(),
                              [&](const ToolDecl& one) { return one.name == call->name; });
-    // What follows without anybody's answer follows again: a call that was never made, one in the
-    // server that a cancel cuts off.
+    // Outcomes that needed no answer are made again by the replay: a call that was never made, and
+    // a call in the server that a cancel cuts off.
     if (tool == tools.end() || entry.synthetic) return;
     if (!agent::parse_arguments(call->arguments)) return;
     if (tool->site == ToolSite::host && is_cancelled_) return;
@@ -194,7 +194,7 @@ class RecordingReader final {
   bool is_cancelled_ = false;
 };
 
-// The end of what is shown of an attempt.
+// Whether an event of this type ends what is shown of an attempt.
 bool ends_attempt(std::string_view type) {
   return type == "assistant_message" || type == "turn_restarted" || type == "result" ||
          type == "error" || type == "cancelled";
@@ -205,7 +205,7 @@ RecordedAttempt read_attempt(const std::vector<Asked>& asked, std::size_t i,
                              const std::optional<TerminalEntry>& end) {
   const Asked* next = i + 1 < asked.size() ? &asked[i + 1] : nullptr;
   AttemptWriter writer(asked[i]);
-  // Where two attempts begin at the same seq, nothing was shown of the first.
+  // If two attempts begin at the same seq, nothing of the first was shown.
   bool is_shown = !next || next->turn.after_seq > asked[i].turn.after_seq;
   for (const json::Value& event : events) {
     if (!is_shown || seq_of(event) <= asked[i].turn.after_seq) continue;
@@ -224,7 +224,7 @@ Result<std::vector<JournalEntry>> read_journal(const RunExport& run) {
   return entries;
 }
 
-// Nobody has to be asked about the tools of a run that is replayed.
+// A replayed run has its tools at once, because no server is asked about them.
 void bind_at_once(std::vector<JournalEntry>& entries) {
   auto later = std::find_if(entries.begin(), entries.end(), [](const JournalEntry& entry) {
     return std::holds_alternative<ToolsEntry>(entry);
@@ -259,8 +259,8 @@ Result<Recording> read_recording(const RunExport& run) {
                       .news = std::move(reader.news),
                       .events = run.events,
                       .end = std::move(reader.end)};
-  // It is replayed by itself; what was said in its session before makes no difference to a model
-  // that repeats its answers.
+  // The run is replayed without its session. The earlier messages make no difference to a model
+  // that only repeats its recorded answers.
   for (JournalEntry& entry : recording.head) {
     if (auto* begun = std::get_if<CreatedEntry>(&entry)) begun->session = {};
     if (auto* turn = std::get_if<TurnEntry>(&entry)) turn->history.reset();

@@ -23,12 +23,12 @@
 namespace errand::engine {
 namespace {
 
-// Longer than any pause of the engine's own; what takes longer does not come.
+// Longer than any pause of the engine; an event that takes longer will not come.
 constexpr milliseconds kPatience{60'000};
-// Nothing times out by itself: timeouts come as they were recorded.
+// Nothing times out by itself: timeouts are played as they were recorded.
 constexpr std::chrono::hours kNoTimeout{24 * 365};
 
-// The same for what tools say of themselves.
+// The same for the timeouts that tools declare.
 void forget_timeouts(CreatedEntry& created) {
   std::vector<ToolDecl> tools = *created.tools;
   for (ToolDecl& tool : tools) tool.annotations.timeout = kNoTimeout;
@@ -46,7 +46,7 @@ Task<void> keep(Task<Result<T>> task, std::optional<Result<T>>* out) {
   out->emplace(std::move(result));
 }
 
-// A whole engine in one thread, in which one run happens again.
+// A whole engine in one thread that runs one run again.
 class Player final {
  public:
   explicit Player(Recording recording)
@@ -113,7 +113,7 @@ class Player final {
     }
   }
 
-  // Lets time jump from deadline to deadline, until it is so or the time is up.
+  // Advances the clock from deadline to deadline until the condition holds or the time is up.
   template <class Condition>
   bool wait_until(Condition is_so, milliseconds patience) {
     bool is_over = false;
@@ -164,7 +164,7 @@ class Player final {
     co_return true;
   }
 
-  // The id that the n-th call of this run has this time.
+  // The id that the run's n-th call has in this replay.
   std::optional<ToolUseId> find_call(std::size_t n) {
     auto log = result_of(read_whole_log(&store_, {someone_.workspace, run_}));
     auto entries = log ? parse_journal(journal_of(*log)) : Result<std::vector<JournalEntry>>({});
@@ -222,8 +222,8 @@ class Player final {
   TaskGroup tasks_;  // last: tasks use everything above
 };
 
-// Events as they are compared: without seq, with calls named in the order of their appearance, and
-// without calls that were offered again and reports of progress, which nothing depends on.
+// Events in the form in which they are compared: without seq, with calls numbered in the order of
+// their appearance, and without repeated offers and progress reports, on which nothing depends.
 class Comparable final {
  public:
   explicit Comparable(const std::vector<json::Value>& events) {
@@ -231,8 +231,8 @@ class Comparable final {
   }
 
   struct Item {
-    json::Value shown;     // as it was
-    json::Value compared;  // what must be the same
+    json::Value shown;     // as the run showed it
+    json::Value compared;  // what must be equal
   };
   std::vector<Item> items;
 
@@ -240,7 +240,7 @@ class Comparable final {
   void add(const json::Value& event) {
     json::Object plain = event.as_object();
     plain.erase("seq");
-    plain.erase("childRunId");  // follows from the id of the call
+    plain.erase("childRunId");  // is derived from the id of the call
     if (plain["type"] == "tool_progress" || is_of_question(plain)) return;
     bool is_call = plain["type"] == "local_tool_call" || plain["type"] == "tool_call";
     if (json::Value* id = plain.if_contains("toolUseId")) {
@@ -257,7 +257,7 @@ class Comparable final {
     items.push_back({.shown = event, .compared = std::move(plain)});
   }
 
-  // A call gets its recorded result and asks nobody again.
+  // The call gets its recorded result, and its questions are not asked again.
   static bool is_of_question(const json::Object& event) {
     return asking_call(json::text_at(&event, "toolUseId")).has_value();
   }

@@ -18,7 +18,7 @@
 namespace errand::engine {
 namespace {
 
-// The name of a status, which tells `waiting` from `running`.
+// The name of a status, which for a running run may be `waiting`.
 std::string_view name_of(RunStatus status) {
   return status == RunStatus::waiting ? "waiting" : to_string(status);
 }
@@ -129,13 +129,13 @@ void RunCheck::check_status() {
     compare("row_status", "status", name_of(status), name_of(end->status));
     return;
   }
-  // A run of a session waits for its turn before the model is asked, any other run for a slot.
+  // A run of a session may wait for its turn before the model is asked, any other run for a slot.
   bool has_session = !state_.created().session.empty();
   bool may_queue = has_session ? !state_.has_begun() : row_.segments == 1;
   if (status == RunStatus::queued && may_queue) return;
   bool has_ended_turn = state_.turn().end.has_value();
   bool waits = has_ended_turn && state_.waits_for_client();
-  // With the last answer a run goes on, but it may not have come to that yet.
+  // The run continues with the last answer, but may not have come to that yet.
   bool may_wait = waits || (has_ended_turn && state_.all_calls_finished());
   bool fits = status == RunStatus::waiting ? may_wait : status == RunStatus::running && !waits;
   if (!fits) compare("row_status", "status", name_of(status), waits ? "waiting" : "running");
@@ -176,7 +176,7 @@ void RunCheck::check_mail() {
     check_box(box, offered);
     slots.insert(box.slot);
   }
-  // Once it is over, nothing more is offered; what was offered before stays.
+  // When the run is about to end, no more calls are offered; earlier offers stay.
   if (state_.cancel() || state_.is_over_turn_limit()) return;
   for (const std::string& slot : offered) {
     if (!slots.contains(slot)) {
@@ -201,7 +201,7 @@ std::optional<LocalToolCall> RunCheck::shown_question(std::string_view slot) con
 }
 
 void RunCheck::check_request(const Mailbox& box) {
-  // An older program has kept no requests.
+  // Older versions of Errand did not keep requests.
   if (box.request.empty() && state_.created().format == 1) return;
   auto id = ToolUseId::parse(box.slot);
   const agent::CallState* call = id ? state_.find_call(*id) : nullptr;

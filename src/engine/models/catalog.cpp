@@ -18,7 +18,7 @@ bool is_named(const ModelInfo& info, std::string_view asked) {
          asked == cat(info.provider, "/", info.vendor_model_id);
 }
 
-// The one model that `asked` names; nothing if there is none, or if it is not clear which.
+// The one model that `asked` names; null if there is none, or if the name fits several.
 const CatalogModel* pick(const std::vector<const CatalogModel*>& models, std::string_view asked,
                          std::size_t& matches) {
   const CatalogModel* by_vendor = nullptr;
@@ -97,7 +97,7 @@ const CatalogModel* Catalog::make_model(std::string_view id) {
 }
 
 void Catalog::forget_unused() {
-  // A model with a fallback model holds both.
+  // Each of these holds a model and its fallback model.
   std::erase_if(with_fallback_, [](const auto& one) { return one.second.use_count() == 1; });
   std::erase_if(made_, [&](const auto& one) {
     bool is_listed = std::find(listed_.begin(), listed_.end(), &one.second) != listed_.end();
@@ -114,7 +114,7 @@ std::shared_ptr<llm::Model> Catalog::find_with_fallback(const std::string& id,
                                                         const std::string& fallback, Log& log) {
   const CatalogModel* first = find(id);
   if (!first) return nullptr;
-  const std::shared_ptr<llm::Model> alone = first->model;  // keeps `first`
+  const std::shared_ptr<llm::Model> alone = first->model;  // keeps `first` alive
   const CatalogModel* second = fallback.empty() || fallback == id ? nullptr : find(fallback);
   if (!second) return alone;
   if (auto known = with_fallback_.find({id, fallback}); known != with_fallback_.end()) {

@@ -44,8 +44,8 @@ class ModelSource {
   virtual std::string advice(std::string_view asked) const = 0;
 };
 
-// Where a catalog finds models at run time, if anywhere. They stand behind the first `position` of
-// the others.
+// Where a catalog finds models at run time, if anywhere. They are listed behind the first
+// `position` of the other models.
 struct CatalogSource {
   std::unique_ptr<ModelSource> models;
   std::size_t position = 0;

@@ -50,7 +50,7 @@ json::Object model_json(const ListedModel& model) {
   return out;
 }
 
-// A word that is not known says that something is wrong.
+// An unknown word is reported as a problem.
 llm::Reachability::State parse_state(std::string_view word) {
   const auto* found = std::find(kStates.begin(), kStates.end(), word);
   if (found == kStates.end()) return llm::Reachability::State::unreachable;
@@ -77,7 +77,7 @@ struct Checked {
   llm::Reachability reachability = {};
 };
 
-// Checks `count` models from `first` on, all at once. They stay where they are until it returns.
+// Checks `count` models from `first` on, all at once. The models must not move until it returns.
 Task<void> check_range(Checked* first, std::size_t count) {
   using namespace asio::experimental::awaitable_operators;
   if (count == 0) co_return;

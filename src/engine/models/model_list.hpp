@@ -15,7 +15,7 @@
 
 namespace errand::engine {
 
-// A model as callers are told of it.
+// A model as callers see it.
 struct ListedModel {
   ModelInfo info;
   std::string label;
@@ -38,7 +38,7 @@ constexpr std::size_t kChecksAtOnce = 16;
 // none. invalid_argument with the reason "invalid_model": no run can use it.
 Task<Result<ModelList>> list_models(Catalog* catalog, ModelCheck check, std::string named = {});
 
-// As clients are told of them, and back; members that are missing there are empty.
+// To the JSON that clients get, and back; members that are missing there are empty.
 json::Object to_json(const ModelList& list);
 ModelList parse_model_list(const json::Value& value);
 

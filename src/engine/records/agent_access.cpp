@@ -21,7 +21,7 @@ bool names_secrets(const ToolRef& ref) {
   return false;
 }
 
-// Whether only the workspace can give the ref its meaning.
+// Whether only the workspace can say what the ref stands for.
 bool is_of_workspace(const ToolRef& ref) {
   if (const auto* server = std::get_if<McpServer>(&ref)) return server->is_configured();
   return std::holds_alternative<WorkspaceTool>(ref) || std::holds_alternative<PluginTool>(ref);

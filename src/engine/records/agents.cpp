@@ -20,27 +20,28 @@ namespace {
 
 constexpr std::size_t kAgentBytesMax = 1024U * 1024;
 
-// What reads give and a file that was read may therefore hold; they are the server's to say.
+// Members that only the server sets. Answers have them, so a file made from an answer may have
+// them, too.
 constexpr std::span kReadOnly = std::span(kAgentMembers).last<4>();
 
 Result<void> refuse_unknown(const json::Value& body) {
   for (std::string_view name : {"prompt", "messages"}) {
     if (!body.get_object().contains(name)) continue;
     return Error(ErrorCode::invalid_argument,
-                 cat("\"", name, "\" is what a run is asked, and not part of an agent"))
+                 cat("\"", name, "\" belongs to a run and not to an agent"))
         .pointer(json::child_pointer("", name));
   }
   return refuse_unknown_members(body, kAgentMembers);
 }
 
-// The token of the room, which is kept like a header of that name.
+// The room's token is stored as a header of this name.
 constexpr std::string_view kRoomHeader = "authorization";
 json::Value* room_token(json::Object& members) {
   json::Value* room = members.if_contains("room");
   return room && room->is_object() ? room->get_object().if_contains("token") : nullptr;
 }
 
-// Calls with the name and the value of each header of each tool, until one gives false.
+// Calls visit with the name and the value of each header of each tool, until visit returns false.
 template <class Visit>
 bool for_each_header(json::Object& members, Visit visit) {
   if (json::Value* token = room_token(members); token && !visit(kRoomHeader, *token)) return false;
@@ -56,13 +57,13 @@ bool for_each_header(json::Object& members, Visit visit) {
   return true;
 }
 
-// The members as those of a run, which need a prompt.
+// Parses the members as those of a run, which needs a prompt.
 Result<Spec> parse_as_run(json::Object members) {
   members["prompt"] = "";
   return parse_spec(json::Value(std::move(members)));
 }
 
-// Headers of tools may hold keys. What only names secrets is shown.
+// Headers of tools may hold keys. A value that only names secrets is shown.
 void hide_headers(json::Object& members) {
   for_each_header(members, [](std::string_view name, json::Value& value) {
     const auto* text = value.if_string();
@@ -71,19 +72,20 @@ void hide_headers(json::Object& members) {
   });
 }
 
-// What was shown in the place of a header's value must not become its value.
+// The placeholder that is shown instead of a header's value must not be stored as its value.
 Result<void> refuse_hidden(json::Object members) {
   bool is_fine = for_each_header(members, [](std::string_view, const json::Value& value) {
     return value != json::Value(json::kRedacted);
   });
   if (is_fine) return {};
   return Error(ErrorCode::invalid_argument,
-               "a header of a tool has the value \"[redacted]\", which only stands for its value")
+               "a header of a tool has the value \"[redacted]\", which only stands in for the real "
+               "value")
       .pointer("/tools")
       .hint("write the value again, or better {{secret:NAME}}");
 }
 
-// A name by which a ref can be told from others.
+// The name of the tool that the ref has, for comparing refs.
 std::string name_in(const ToolRef& ref) {
   return std::visit(
       [](const auto& one) -> std::string {

@@ -20,13 +20,13 @@ RecordKey room_key_place(const WorkspaceSlug& workspace, std::string id) {
   return {.workspace = workspace, .kind = std::string(kRoomKeyKind), .id = std::move(id)};
 }
 
-// Which workspace a key belongs to; no route reads records of this kind.
+// The record that says which workspace a key belongs to. No route reads records of this kind.
 RecordKey room_key_owner(std::string id) {
   return {
       .workspace = *WorkspaceSlug::parse("default"), .kind = "room_key_owner", .id = std::move(id)};
 }
 
-// `bytes` has at least 16; the version and the variant are those of a random UUID.
+// Makes a random UUID (version 4) of `bytes`, of which there must be at least 16.
 std::string uuid_of(std::string_view bytes) {
   constexpr char kHex[] = "0123456789abcdef";
   std::string uuid;
@@ -56,7 +56,8 @@ RoomKeyInfo info_of_key(const Record& record, const json::Value& body) {
           .created_at = record.created_at};
 }
 
-// The key that a request with the same Idempotency-Key has made, if it asked for the same.
+// The key that an earlier request with this Idempotency-Key made, if that request had the same
+// name.
 Result<RoomKey> if_named(RoomKey made, const std::string& name) {
   if (made.info.name == name) return made;
   return Error(ErrorCode::conflict, "this Idempotency-Key was used for another request")
@@ -95,7 +96,8 @@ Task<Result<RoomKey>> RoomKeys::create(WorkspaceSlug workspace, std::string name
   const bool is_repeatable = !idempotency.key.empty();
   const std::string id = is_repeatable ? derived_uuid(cat("room key ", idempotency.key), workspace)
                                        : uuid_of(crypto::random_bytes(kUuidBytes));
-  // An equal request may be making the key meanwhile: the second attempt finds what it made.
+  // An equal request may be creating the key at the same time; the second attempt then finds that
+  // key.
   for (int attempts_left = 1;; --attempts_left) {
     if (is_repeatable) {
       auto known = co_await read(workspace, id);

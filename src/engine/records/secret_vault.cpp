@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kKind = "secret";
 
-// The data key belongs to no workspace; no route reads records of its kind.
+// The place of the data key, which belongs to no workspace. No route reads records of its kind.
 RecordKey data_key_place() {
   return {.workspace = *WorkspaceSlug::parse("default"), .kind = "data_key", .id = "current"};
 }
@@ -29,7 +29,7 @@ std::string context_of(const WorkspaceSlug& workspace, std::string_view name) {
   return cat(workspace.view(), "\n", kKind, "\n", name);
 }
 
-// Names of headers mean the same in any case.
+// Header names are compared without their case.
 std::string header_context(const WorkspaceSlug& workspace, std::string_view name) {
   return cat(workspace.view(), "\nheader\n", to_lower(name));
 }
@@ -38,7 +38,7 @@ bool needs_seal(std::string_view header, std::string_view value) {
   return may_be_secret(header, value) && !is_sealed(value);
 }
 
-// The headers that a tool is reached with; null for most kinds.
+// The headers of requests to the tool; null for kinds of tools without headers.
 template <class Ref>
 auto headers_in(Ref& ref) -> decltype(&std::get_if<McpServer>(&ref)->headers) {
   if (auto* mcp = std::get_if<McpServer>(&ref)) return &mcp->headers;
@@ -47,7 +47,7 @@ auto headers_in(Ref& ref) -> decltype(&std::get_if<McpServer>(&ref)->headers) {
   return nullptr;
 }
 
-// The values of all headers of the tools that need to be sealed, each with its header's name.
+// All header values of the tools that are not sealed yet, with the names of their headers.
 std::vector<std::pair<std::string, std::string*>> plain_headers(std::vector<ToolRef>& refs) {
   std::vector<std::pair<std::string, std::string*>> out;
   for (ToolRef& ref : refs) {
@@ -69,7 +69,7 @@ bool has_plain_headers(const std::vector<ToolRef>& refs) {
   });
 }
 
-// By which a sealed thing names its key, without telling it.
+// The id by which a sealed value names its key without revealing the key.
 std::string id_of(const crypto::SealKey& key) {
   constexpr std::size_t kDigits = 12;
   return crypto::to_hex(crypto::sha256(cat("errand key id\n", crypto::to_hex(key))))
@@ -83,7 +83,7 @@ Error no_such_secret(std::string_view name) {
 
 Error other_version(std::string_view name) {
   return Error(ErrorCode::conflict,
-               cat("the secret \"", utf8_prefix(name, 80), "\" has another version by now"))
+               cat("the secret \"", utf8_prefix(name, 80), "\" has a different version"))
       .reason(NamedRecords::kVersionMismatch)
       .hint("read it again, and send its ETag as If-Match");
 }
@@ -335,7 +335,7 @@ void SecretVault::seal_header(const WorkspaceSlug& workspace, std::string_view n
 }
 
 Task<Result<ToolSetPtr>> SecretVault::seal_headers(WorkspaceSlug workspace, ToolSetPtr tools) {
-  // The copy may have megabytes: most sets have no headers.
+  // Most sets have no headers, and copying a set may mean copying megabytes.
   if (!has_plain_headers(tools->refs)) co_return tools;
   ERRAND_CO_CHECK(co_await load(Need::to_write));
   std::vector<ToolRef> refs = tools->refs;

@@ -26,6 +26,7 @@ void LiveRun::attach(std::unique_ptr<agent::AgentRun> agent) {
 }
 
 std::unique_ptr<agent::AgentRun> LiveRun::detach() {
+  // A run at rest keeps nothing; late readers of an ended run still get its last segments.
   if (!is_terminal()) forget_recent();
   return std::move(agent_);
 }
@@ -97,6 +98,7 @@ void LiveRun::on_commit(const agent::Committed& commit) {
   if (!commit.opened.empty()) keeper_.on_calls_offered(*this, commit.opened);
   if (!commit.closed.empty()) keeper_.on_calls_closed(*this, commit.closed);
   if (commit.started || commit.is_turn_unknown) keeper_.on_turn_given(*this, commit.started);
+  // Readers see events only.
   if (commit.segment->events_count == 0) return;
   keep(commit.segment);
   for (Subscription* reader : readers_) reader->push(commit.segment);

@@ -15,11 +15,11 @@ class Subscription;
 
 bool has_cancel(std::span<const Mailbox> mail);
 
-// A run that is in memory: its agent, if this process drives it, and those who read along.
-// Shared by the engine and by subscriptions; lives on the engine's home.
+// A run in memory: its agent, if this process drives the run, and its readers. Shared by the engine
+// and by subscriptions; lives on the engine's home.
 class LiveRun final : public agent::RunObserver {
  public:
-  // Told of what becomes of a run. Outlives it.
+  // Learns what happens to a run. Outlives the run.
   class Keeper {
    public:
     virtual ~Keeper() = default;

@@ -39,14 +39,15 @@ Task<Result<std::optional<std::string_view>>> PagedJournal::next() {
   }
 }
 
-// False: there is none.
+// Returns false if there is none.
 Task<Result<bool>> PagedJournal::open_segment() {
   if (next_segment_ == segments_.size()) {
     ERRAND_CO_TRY(bool is_there, co_await read_more());
     if (!is_there) co_return false;
   }
   SegmentPtr& segment = segments_[next_segment_++];
-  // Segments without events lie behind the event before them: a place does not tell them apart.
+  // Segments without events have the seq of the event before them, so their places cannot be told
+  // apart.
   if (segment->last_seq > end_) place_ = {.entries = passed_, .after = end_};
   end_ = segment->last_seq;
   const auto count =
@@ -78,8 +79,7 @@ Task<Result<bool>> PagedJournal::read_more() {
   co_return true;
 }
 
-// A page that has not as many bytes as it may have ends where the log does: there is nothing to
-// ask for behind it.
+// A page that is not full ends where the log ends: there is no page after it to read.
 Task<Result<void>> PagedJournal::read_page() {
   ERRAND_CO_TRY(segments_, co_await store_.read_journal(run_, end_, kJournalBytesAtOnce));
   is_last_page_ = bytes_of_page(segments_) < kJournalBytesAtOnce;
@@ -87,8 +87,8 @@ Task<Result<void>> PagedJournal::read_page() {
 }
 
 // Whether the page begins where the last one ended. It does not if the store has merged segments
-// meanwhile, or if the run has written a segment without events, which no page behind its event
-// has: then the entry is looked for from the beginning.
+// meanwhile, or if the run has written a segment without events, which is in no page after its seq.
+// Then the entry is searched for from the beginning of the log.
 bool PagedJournal::continues() const {
   if (segments_.empty()) return true;
   const Segment& first = *segments_.front();

@@ -16,8 +16,8 @@
 
 namespace errand::engine {
 
-// A place in a journal between two segments: behind so many entries, which are in the segments up
-// to this seq.
+// A place in a journal between two segments: the number of entries before it, and the seq of the
+// last segment before it.
 struct JournalPlace {
   std::size_t entries = 0;
   EventSeq after = -1;

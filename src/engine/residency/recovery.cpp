@@ -1,5 +1,5 @@
-// Runs of processes that have ended: how they are taken over, and how those are tried that may have
-// ended them.
+// Runs of earlier processes: how they are taken over, and how those that may have brought a process
+// down are tried.
 #include <algorithm>
 #include <utility>
 
@@ -14,20 +14,20 @@ constexpr std::size_t kClaimedAtOnce = 64;
 constexpr Backoff::Bounds kClaimPauses{.first = milliseconds(500), .max = milliseconds(5000)};
 constexpr Backoff::Bounds kReadPauses{};
 constexpr Backoff::Bounds kWritePauses{.first = milliseconds(500), .max = milliseconds(5000)};
-// So many runs go on in each of these intervals, because vendors do not like to be asked ten
-// thousand things at once: 2,000 runs a second.
+// At most this many runs are resumed in each interval, because vendors do not like ten thousand
+// requests at once: 2,000 runs a second.
 constexpr milliseconds kPaceInterval{50};
 constexpr std::size_t kResumedAtOnce = 100;
 constexpr milliseconds kTrialPoll{100};
-// Suspects wait so long for runs whose journals the store does not give. A run that is read even
-// later is not judged any more.
+// Suspects wait this long for runs whose journals cannot be read. A run that is read even later is
+// not tried any more.
 constexpr milliseconds kUnreadWait{60'000};
 
 RecordKey trial_key(std::int64_t epoch) {
   return {.workspace = {}, .kind = "trial", .id = std::to_string(epoch)};
 }
 
-// Whether the store may give the journal later.
+// Whether the journal may be readable later.
 bool is_unread(const Result<std::unique_ptr<agent::State>>& state) {
   return !state && state.error().code() != ErrorCode::internal;
 }
@@ -38,14 +38,14 @@ Task<void> Residency::recover() {
   is_recovering_ = true;
   co_await claim_all();
   is_recovering_ = false;
-  // Those that mail came for and that were nobody's to claim.
+  // Runs that mail came for, but that were not claimed.
   std::vector<RunId> unclaimed;
   for (const auto& [id, resident] : residents_) {
     if (resident.place == Place::unowned) unclaimed.push_back(id);
   }
   for (const RunId& run : unclaimed) drop_unused(run);
   recovered_ = true;
-  // Runs that go on while suspects are tried would be taken for these.
+  // Runs that are resumed while suspects are tried could be mistaken for suspects.
   const SteadyTime enough = deps_.timers.now() + kUnreadWait;
   while (!deps_.pauses.ended()) {
     const bool is_reading = unread_ > 0 && deps_.timers.now() < enough;
@@ -70,8 +70,7 @@ Task<void> Residency::claim_all() {
       continue;
     }
     backoff.reset();
-    // Mail that arrives from here on is not among the claimed runs' mail, and must find a waiting
-    // run.
+    // Mail that arrives from here on was not claimed with the runs, and must find a waiting run.
     for (const ClaimedRun& run : claimed->runs) expect(run);
     if (!after) backlog_ = claimed->found;
     tell_backlog(*claimed);
@@ -104,7 +103,7 @@ void Residency::expect(const ClaimedRun& run) {
   live_of(run.row.id, resident).catch_up(run.row);
 }
 
-// A few runs are taken over before anybody could read that they are.
+// A single page of runs is taken over before anybody could read the message.
 void Residency::tell_backlog(const ClaimedRuns& claimed) {
   const SteadyTime now = deps_.timers.now();
   const bool is_first = claimed.found > 0;
@@ -119,8 +118,8 @@ void Residency::tell_backlog(const ClaimedRuns& claimed) {
   }
 }
 
-// The record of the trial is written once for all runs of a page, before any of them goes on: if
-// one ends this process, the next one knows who else was suspect.
+// The record of the trial is written once for all runs of a page, before any of them is resumed. If
+// one of them ends this process, the next process knows the other suspects, too.
 Task<void> Residency::take_over_page(std::vector<ClaimedRun> runs) {
   const std::size_t suspects = trial_.suspects.size();
   std::vector<Taken> ready;
@@ -133,8 +132,8 @@ Task<void> Residency::take_over_page(std::vector<ClaimedRun> runs) {
   for (Taken& one : ready) go_on_or_queue(std::move(one));
 }
 
-// Writes the record if it says less than what is about to happen: the first runs go on, or others
-// go on beside more suspects than `suspects_before`.
+// Writes the record if it no longer covers what is about to happen: the first runs are resumed, or
+// runs are resumed beside more suspects than `suspects_before`.
 Task<void> Residency::note_trial(bool goes_on, std::size_t suspects_before) {
   const bool is_first_on = goes_on && !std::exchange(trial_.is_everyone_on, true);
   const bool has_new_suspect = trial_.is_everyone_on && trial_.suspects.size() > suspects_before;
@@ -155,8 +154,8 @@ Task<std::optional<Residency::Taken>> Residency::take_over(ClaimedRun run) {
   co_return taken;
 }
 
-// Only its journal says whether the run is a suspect, so it does not go on unread. Others do not
-// wait for it.
+// Only its journal tells whether the run is a suspect, so it is not resumed unread. Other runs do
+// not wait for it.
 Task<void> Residency::take_over_later(ClaimedRun run) {
   for (Backoff backoff(kReadPauses, run.row.id.view()); !deps_.pauses.ended();) {
     co_await deps_.pauses.pause(backoff.next());
@@ -181,7 +180,7 @@ Task<std::optional<Residency::Taken>> Residency::judge(
   }
   const Resident* resident = look_up(key.run);
   if (!resident || deps_.pauses.ended()) co_return std::nullopt;
-  // It got its session's turn meanwhile.
+  // Its session has given the run the turn meanwhile.
   if (resident->place != Place::claimed) co_return std::nullopt;
   if (suspected.kills > 0) {
     hold_back(std::move(run), suspected);
@@ -219,8 +218,8 @@ bool Residency::may_resume_now() {
   return ++resumed_in_pace_ <= kResumedAtOnce;
 }
 
-// A queued run without a ticket: no limit keeps it from a slot, so runs that come new do not wait
-// behind it. Mail makes it go on at once, as it does with every queued run.
+// Queues the run without a ticket: no limit keeps it from a slot, so new runs do not wait behind
+// it. Mail resumes it at once, as it does with every queued run.
 void Residency::wait_to_resume(const RunRow& row, Resident& resident) {
   const RunKey key = row.key();
   const SteadyTime until = end_of(row);
@@ -242,7 +241,7 @@ Task<void> Residency::resume_in_turn() {
       const auto [run, until] = std::move(to_resume_.front());
       to_resume_.pop_front();
       Resident* resident = look_up(run.run);
-      // Mail, or the end of its time, may have come first.
+      // Mail, or the end of the run's time, may have come first.
       if (!resident || resident->place != Place::queued || resident->ticket != 0) continue;
       ++begun;
       if (must_queue(run.workspace)) {
@@ -267,8 +266,8 @@ void Residency::hold_back(ClaimedRun run, Suspicion suspected) {
   if (is_released) release(id);
 }
 
-// A run that only waits for its client, and whose client need not be told again, for its session's
-// turn or for a slot, has nothing to do: it comes into memory when there is something.
+// A run that only waits for its session's turn, for a slot, or for a client that need not be told
+// again has nothing to do. It is loaded into memory when that changes.
 Task<bool> Residency::leave_resting(const ClaimedRun* run) {
   const RunRow& row = run->row;
   bool is_waiting =
@@ -284,7 +283,7 @@ Task<bool> Residency::leave_resting(const ClaimedRun* run) {
   if (row.status == RunStatus::queued) waits_for_slot = co_await has_turn(row);
   Resident* resident = look_up(row.id);
   if (!resident || deps_.pauses.ended()) co_return true;
-  if (resident->place != Place::claimed) co_return true;  // it got its session's turn meanwhile
+  if (resident->place != Place::claimed) co_return true;  // it has the turn by now
   // Mail may have come meanwhile.
   if (resident->live && resident->live->has_early_mail()) co_return false;
   const SteadyTime wakes = deps_.timers.now() + std::max(until - now, milliseconds(0));
@@ -297,8 +296,8 @@ Task<bool> Residency::leave_resting(const ClaimedRun* run) {
   co_return true;
 }
 
-// A run that has no session needs no turn. While the session cannot be read, the run waits for a
-// slot, and asks again when it starts.
+// A run without a session needs no turn. If the session cannot be read, the run waits for a slot,
+// and asks again when it starts.
 Task<bool> Residency::has_turn(RunRow row) {
   if (row.session.empty()) co_return true;
   auto session = co_await deps_.store.find_session({row.workspace, row.session});
@@ -314,8 +313,8 @@ Task<Suspicion> Residency::suspicion(RunId run, std::int64_t former_epoch, Proce
   co_return suspicion_of(known->second, run, end);
 }
 
-// A process without a record has tried nobody. One whose record cannot be read yet may have, so the
-// store is asked until it answers.
+// A process that left no record tried no runs. If a record cannot be read yet, the process may
+// have, so the store is asked until it answers.
 Task<Trial> Residency::read_trial(std::int64_t former_epoch) {
   for (Backoff backoff(kReadPauses, std::to_string(former_epoch)); !deps_.pauses.ended();) {
     auto record = co_await deps_.store.find_record(trial_key(former_epoch));
@@ -329,7 +328,7 @@ Task<Trial> Residency::read_trial(std::int64_t former_epoch) {
   co_return Trial();
 }
 
-// Drives a run on. What the store does not give now is read later.
+// Resumes a run. A journal that the store cannot give now is read later.
 void Residency::go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> state) {
   const RunKey key = run.row.key();
   Resident* resident = look_up(key.run);
@@ -345,7 +344,7 @@ void Residency::go_on(ClaimedRun run, Result<std::unique_ptr<agent::State>> stat
          .start = Start::recovered});
 }
 
-// Lets a suspect go on.
+// Resumes a suspect.
 void Residency::release(const RunId& run) {
   Resident* resident = look_up(run);
   if (!resident || resident->place != Place::suspect) return;
@@ -359,11 +358,11 @@ Task<void> Residency::read_and_go_on(ClaimedRun run) {
   go_on(std::move(run), std::move(state));
 }
 
-// Only one group is on trial at a time, and the record says which: if the process is killed, nobody
-// else is suspected.
+// Only one group is on trial at a time, and the record says which: if the process is killed, no
+// other run is suspected.
 Task<void> Residency::try_suspects() {
   if (everyone_suspected_ == 1) {
-    // The run that everyone was: it was alone after all.
+    // `everyone` was a single run, so it was alone when the process was killed.
     for (auto& [run, suspected] : trial_.suspects) {
       if (suspected == Suspicion{.kills = 1}) suspected.strikes = 1;
     }
@@ -386,7 +385,7 @@ Task<void> Residency::try_suspects() {
   former_trials_.clear();
 }
 
-// Returns when all of the runs have come further, or the time is over.
+// Returns when all of the runs have made progress, or the time is over.
 Task<void> Residency::watch(std::vector<RunId> runs, milliseconds time) {
   const SteadyTime enough = deps_.timers.now() + time;
   while (deps_.timers.now() < enough && !deps_.pauses.ended()) {
@@ -405,7 +404,8 @@ bool Residency::is_settled(const RunId& run) const {
   return !agent.is_busy() || !agent.state().is_just_resumed();
 }
 
-// Durable when it returns. Records of former processes are no longer needed then.
+// The record is durable when this returns. Then the records of earlier processes are no longer
+// needed.
 Task<void> Residency::write_trial() {
   std::vector<RecordChange> changes;
   RecordChange& own = changes.emplace_back();

@@ -11,11 +11,11 @@ namespace errand::engine {
 namespace {
 
 constexpr Backoff::Bounds kReloadPauses{};
-// A run that breaks again within this time is read again later each time.
+// A run that fails again within this time waits longer each time before it is reloaded.
 constexpr milliseconds kBreaksTogether{60'000};
 
-// A run that has its session's turn waits for a slot without its row having been read. After so
-// long it is read, and ends if its time is over.
+// A run that gets its session's turn waits for a slot before its row is read. After this time the
+// row is read, and the run ends if its time is over.
 constexpr std::chrono::hours kTurnWait{24};
 
 bool is_in_flight(Place place) {
@@ -103,13 +103,13 @@ void Residency::KeptSlot::give_back() {
   }
 }
 
-// The slot is given back at the end, when the run has taken one of its own.
+// The slot is released when this returns; by then the run has taken one of its own.
 void Residency::begin(const RunRow& row, std::unique_ptr<agent::State> state, KeptSlot slot,
                       std::optional<HistorySize> history) {
-  if (deps_.pauses.ended()) return;  // durable: the next process goes on with it
+  if (deps_.pauses.ended()) return;  // the run is durable: the next process drives it
   const RunKey key = row.key();
   Resident& resident = enter(key);
-  // A cancel may have come before: it is dealt with at once.
+  // A cancel may have come before; it is handled at once.
   bool is_hurried = resident.live && resident.live->has_early_mail();
   bool must_wait = row.status == RunStatus::queued || !slot.is_kept();
   if (must_wait && !is_hurried) {
@@ -127,7 +127,7 @@ void Residency::begin_unread(const RunRow& row) {
   if (deps_.pauses.ended() || is_terminal(row.status)) return;
   const RunKey key = row.key();
   Resident& resident = enter(key);
-  // Mail may have come before, and the run is being read for it.
+  // Mail may have come before, so that the run is being loaded already.
   if (resident.place != Place::unowned) return;
   if (row.status == RunStatus::queued || must_queue(row.workspace)) {
     queue(key, resident, end_of(row), Start::fresh);
@@ -157,7 +157,7 @@ void Residency::start_in_slot(const RunKey& run, Resident& resident) {
   load(run, resident, resident.start);
 }
 
-// Runs start outside of whatever has set a slot free.
+// Runs are started later, and not from inside the code that has freed a slot.
 void Residency::wake_queue() {
   if (is_starting_ || slots_.waiting() == 0 || deps_.pauses.ended()) return;
   is_starting_ = true;
@@ -212,8 +212,8 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
   if (deps_.pauses.ended()) return;
   Resident& resident = enter(run);
   const bool is_cancel = mail.kind == MailKind::cancel;
-  // Whoever folds the run from the store may have read it before the mail came, so the mail waits
-  // for the agent; an agent folds what comes twice once.
+  // The mail waits for the agent, because the store may have been read for the agent before the
+  // mail came. An agent folds mail that comes twice only once.
   live_of(run.run, resident).deliver(std::move(mail));
   switch (resident.place) {
     case Place::waiting: move(resident, Place::live); break;
@@ -224,11 +224,11 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
       start_in_slot(run, resident);
       break;
     case Place::suspect:
-      // A cancelled run asks nobody and calls nothing: it does no harm.
+      // A cancelled run sends no requests and makes no calls, so it can do no harm.
       if (is_cancel) release(run.run);
       break;
     case Place::unowned:
-      // A run of a former process is claimed with its mail.
+      // A run of an earlier process is claimed together with its mail.
       if (!is_recovering_) load(run, resident, Start::activated);
       break;
     case Place::claimed:
@@ -253,7 +253,7 @@ void Residency::take_turn(const RunKey& run) {
     }
     return load(run, resident, Start::activated);
   }
-  // Its agent knows only that it has to wait.
+  // The agent in memory knows only that it has to wait.
   move(resident, Place::loading);
   tasks_.spawn("engine.replace", replace(run, resident.live->detach(), milliseconds(0)));
 }
@@ -295,8 +295,8 @@ void Residency::on_waiting(LiveRun& run) {
   if (waiting_.size() > kWaitingRunsMax) put_aside(RunId(waiting_.begin()->second));
 }
 
-// A run that waits for a run that it has called gives its slot away: the other may be waiting for
-// just that slot. It stays in memory, because it follows the other run.
+// A run that waits for a run that it has called gives up its slot, because the called run may be
+// waiting for that slot. It stays in memory, because it follows the called run.
 void Residency::on_waiting_for_child(LiveRun& run) {
   Resident* resident = look_up(run.id());
   if (resident && !deps_.pauses.ended()) move(*resident, Place::waiting);
@@ -312,7 +312,8 @@ void Residency::put_aside(const RunId& run) {
   if (!resident || !resident->live || !resident->live->agent()) return;
   LivePtr live = resident->live;
   if (!live->agent()->may_rest()) return move(*resident, Place::live);
-  // A client that reports now and then, and so finds the run at rest, has the same limit.
+  // The limit also applies to a client that reports only now and then, and so always finds the run
+  // at rest.
   if (auto reports = live->agent()->reports(); !reports.empty()) {
     resident->reports = std::make_unique<std::map<ToolUseId, int>>(std::move(reports));
   }
@@ -334,7 +335,7 @@ void Residency::load(const RunKey& run, Resident& resident, Start start) {
   tasks_.spawn("engine.load", reload(run, start));
 }
 
-// The store alone says how far the run got. While it does not answer, it is asked again.
+// Only the store knows how far the run got. If the store does not answer, it is asked again.
 Task<void> Residency::reload(RunKey run, Start start) {
   for (Backoff backoff(kReloadPauses, run.run.view()); !deps_.pauses.ended();) {
     bool is_done = co_await try_reload(run, start);
@@ -349,13 +350,15 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
   bool is_gone = !row && row.error().code() == ErrorCode::not_found;
   if (!is_gone && (!row || !mail)) co_return false;
   const bool is_foreign = row && row->epoch != deps_.store.epoch();
+  // A process that drives no other runs still ends a cancelled one that has no owner: that takes no
+  // model and no tool.
   if (is_foreign && !is_terminal(row->status) && has_cancel(*mail)) {
     auto is_taken = co_await take_over_cancelled(run);
     if (!is_taken) co_return false;
     if (*is_taken) co_return true;
   }
   if (is_gone || is_terminal(row->status) || is_foreign) {
-    // It ended, it was removed, or another process owns it.
+    // The run has ended, was removed, or belongs to another process.
     if (Resident* resident = look_up(run.run); resident && row) {
       move(*resident, Place::unowned);
       if (resident->live) resident->live->catch_up(*row);
@@ -405,7 +408,8 @@ Task<void> Residency::replace(RunKey run, std::unique_ptr<agent::AgentRun> broke
   co_await reload(run, Start::replaced);
 }
 
-// The agent tells of its own end from inside one of its tasks, so it is destroyed from outside.
+// The agent reports its end from inside one of its own tasks, so it is destroyed later, from
+// outside.
 void Residency::on_end(LiveRun& run) {
   Resident* resident = look_up(run.id());
   if (!resident) return;
@@ -436,7 +440,7 @@ void Residency::on_unused(LiveRun& run) {
   drop_unused(run.id());
 }
 
-// Forgets what nobody reads, drives or has mail for.
+// Forgets the run if it has no reader, driver or mail.
 void Residency::drop_unused(const RunId& run) {
   Resident* resident = look_up(run);
   if (!resident) return;
@@ -487,8 +491,8 @@ Task<void> Residency::stop() {
   for (const LivePtr& live : all) {
     if (auto agent = live->detach()) co_await agent->stop(CancelReason::shutdown);
   }
-  co_await tasks_.join();  // never cancelled: they see agents out
-  // A task that was taking runs over may have put some to rest until now.
+  co_await tasks_.join();  // never cancelled: they wait for the agents to stop
+  // A task that was taking over runs may have put some to rest until now.
   for (const auto& [id, resident] : residents_) deps_.timers.cancel(resident.timer);
   residents_.clear();
 }

@@ -65,17 +65,17 @@ class Residency final : private LiveRun::Keeper {
 
   // Ended runs that stay in memory for readers that come a little late; the oldest go first.
   static constexpr std::size_t kEndedRunsMax = 128;
-  // A run that only waits for its client is dropped from memory after so long, and folded again
+  // A run that only waits for its client is dropped from memory after this time, and folded again
   // when mail, or its next deadline, comes.
   static constexpr milliseconds kRestAfter{2000};
   // If more runs wait, the run that has waited longest is dropped at once, so that memory does not
   // grow with the rate at which runs come.
   static constexpr std::size_t kWaitingRunsMax = 2048;
-  // After a restart, a call that waits for a client does so for at least so long.
+  // After a restart, a call that waits for a client waits for at least this long.
   static constexpr milliseconds kCallGrace{30'000};
-  // Suspects that come no further within this time make room for the next ones.
+  // Suspects that make no progress within this time make room for the next ones.
   static constexpr milliseconds kTrialTime{2000};
-  // The last ones on trial are watched for so long.
+  // The last suspects on trial are watched for this long.
   static constexpr milliseconds kLastTrialTime{60'000};
   // While many runs are taken over, the log says this often how many are left.
   static constexpr milliseconds kBacklogTold{5000};
@@ -162,7 +162,7 @@ class Residency final : private LiveRun::Keeper {
     bool is_given_up = false;    // ends instead of being tried once more, whenever it is read
     Start start = Start::fresh;  // queued: how the run begins once it has a slot
     Slots::Ticket ticket = 0;    // queued: its place in the queue; 0: it needs none
-    // Resting: how often calls have told how far they have come; null: never.
+    // Resting: the number of progress reports of the calls; null: none.
     std::unique_ptr<std::map<ToolUseId, int>> reports = nullptr;
     SteadyTime broke_at = {};
     std::unique_ptr<Backoff> breaks = nullptr;  // since when it broke again and again; null: never

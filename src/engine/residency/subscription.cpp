@@ -25,6 +25,7 @@ void Subscription::push(const SegmentPtr& segment) {
   // A reader that is behind finds the segment in the store.
   if (segment->first_seq() != queue_end_ + 1) return wake();
   queue_bytes_.set(queue_bytes_.bytes() + segment->events.size());
+  // A slow reader must not fill the memory: it reads the store when it comes to these events.
   if (queue_bytes_.bytes() > kQueueBytesMax || budget_.is_exceeded()) {
     drop_queue();
     return wake();
@@ -73,7 +74,7 @@ Subscription::Batch Subscription::take(std::vector<SegmentPtr> segments) {
   return batch;
 }
 
-// What comes after the cursor, if the run still has it in memory.
+// The segments after the cursor, if the run still has them in memory.
 std::vector<SegmentPtr> Subscription::recent_segments() const {
   const std::vector<SegmentPtr>& recent = run_->recent();
   if (recent.empty() || recent.front()->first_seq() > cursor_ + 1) return {};
@@ -98,7 +99,7 @@ Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
       auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
       if (!read) co_return Batch{.state = Batch::State::broken};
       run_->share(*read);
-      // What was committed can be missing only because the run has just been removed.
+      // Committed segments can be missing only if the run was removed.
       if (read->empty()) co_return Batch{.state = Batch::State::broken};
       co_return take(std::move(*read));
     }

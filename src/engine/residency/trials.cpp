@@ -10,7 +10,7 @@ namespace errand::engine {
 namespace {
 
 constexpr int kKillsMax = 1'000'000;
-constexpr int kHalvesMax = 30;  // a group is then one run, however many there are
+constexpr int kHalvesMax = 30;  // enough to halve any group down to one run
 
 Error not_a_trial() {
   return {ErrorCode::internal, "the record of runs on trial cannot be read"};

@@ -27,7 +27,7 @@ Result<EventFacts> read_event(std::string_view line, EventSeq seq) {
   auto wrong = [&](std::string_view what) {
     return Error(ErrorCode::internal, cat("event ", seq, " ", what));
   };
-  // Streams cut the line apart where this says, without reading it.
+  // Streams cut the line apart at these places, without parsing it.
   if (!line.starts_with(cat("{\"seq\":", seq, ",\"type\":\""))) {
     return wrong("does not begin with its seq and a type");
   }
@@ -58,7 +58,7 @@ Task<Result<std::string>> read_tools(Store* store, RunKey run, std::string hash)
   co_return text;
 }
 
-// The line is the caller's until the task is done. An entry is read even if the pool takes no more.
+// The caller keeps the line until the task is done. If the pool is full, the entry is read here.
 Task<Result<JournalEntry>> read_entry(BlockingPool* pool, std::string_view line,
                                       std::size_t number) {
   if (!pool || line.size() <= kBytesInABreath) co_return parse_journal_line(line, number);

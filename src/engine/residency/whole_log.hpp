@@ -23,9 +23,9 @@ Task<Result<std::vector<SegmentPtr>>> read_whole_log(Store* store, RunKey run);
 Task<Result<std::vector<SegmentPtr>>> read_stored_log(Store* store, RunKey run);
 Task<Result<void>> read_tools_back(Store* store, RunKey run, std::vector<SegmentPtr>* segments);
 
-// The state that the journal of a run says. `brief` leaves out what the calls gave back, for those
-// who only want to know how far the run has come. The journal is read a page at a time. Others run
-// while a long one is folded, and its long lines are read on the pool (null: at home).
+// The state that the journal of a run says. `brief` leaves out what the calls gave back, for
+// readers that need only the run's progress. The journal is read a page at a time. Others run while
+// a long one is folded, and its long lines are read on the pool (null: at home).
 enum class Fold { whole, brief };
 Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool* pool, RunKey run,
                                                      Fold fold = Fold::whole);

@@ -9,7 +9,7 @@ namespace errand::json::schema {
 
 namespace {
 
-// Takes the bytes of a text, and of the value that holds it, from what is left.
+// Subtracts the bytes of a text, and of the value that holds it, from what is left.
 bool spend(std::size_t& bytes_left, std::size_t bytes) {
   constexpr std::size_t kBytesPerValue = 8;
   if (bytes_left < bytes + kBytesPerValue) return false;
@@ -21,7 +21,7 @@ bool spend(std::size_t& bytes_left, std::size_t bytes) {
 
 enum class Vocabulary : std::uint8_t { core, applicator, unevaluated, validation };
 
-// What a value is that a keyword surely takes. Where that is hard to say, it is `unknown`.
+// Values that a keyword certainly accepts; `unknown` where that is hard to say.
 enum class Plain : std::uint8_t {
   unknown,
   scalar,
@@ -102,7 +102,7 @@ const Compiler::Keyword* Compiler::find_keyword(std::string_view name) {
   return at != std::end(kKeywords) && at->name == name ? at : nullptr;
 }
 
-// `bytes_left` bounds what is looked at and what a compilation would take.
+// `bytes_left` bounds both the schema that is examined and the memory that compiling it would take.
 bool Compiler::is_plain(const Object& schema, std::size_t& bytes_left) {
   return std::ranges::all_of(schema, [&](const auto& member) {
     std::string_view name(member.key().data(), member.key().size());
@@ -162,7 +162,7 @@ void Compiler::compile_keywords(const Object& schema) {
   properties_.clear();
   const Value* reference = schema.if_contains("$ref");
   if (reference && dialect().draft == Draft::seven) {
-    // In draft 7 a reference hides what stands beside it.
+    // In draft 7 a reference hides the keywords beside it.
     keyword_ = "$ref";
     ref(*reference);
     return;
@@ -200,7 +200,7 @@ Property& Compiler::add_property(std::string_view name) {
   return properties_.emplace_back(Property{.name = std::string(name), .order = order});
 }
 
-// Sorts them, and makes one of those that both "properties" and "required" mention.
+// Sorts the properties, and merges those that "properties" and "required" both mention.
 void Compiler::keep_properties() {
   std::ranges::sort(properties_, [](const Property& a, const Property& b) {
     return std::tuple(a.name.size(), std::string_view(a.name), a.order) <
@@ -252,7 +252,7 @@ void Compiler::one_of(const Value& value) {
   combination().one_of = alternatives(value);
 }
 
-// An empty list would be a schema that no value fits, written by mistake.
+// An empty list is a mistake: it would be a schema that no value fits.
 std::vector<const Node*> Compiler::alternatives(const Value& value) {
   auto out = subschema_list(value);
   if (out.empty()) fail("", "expected at least one schema");
@@ -307,7 +307,7 @@ void Compiler::dependent_schemas(const Value& value) {
   object_rules().dependent_schemas = subschema_map(value);
 }
 
-// Draft 7 has schemas and lists of names in one keyword.
+// Draft 7 allows both schemas and lists of names in one keyword.
 void Compiler::dependencies(const Value& value) {
   if (!value.is_object()) return expected("", "an object of schemas and lists of names", value);
   object_rules().dependency_keyword = "dependencies";

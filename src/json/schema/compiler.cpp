@@ -7,7 +7,7 @@
 namespace errand::json::schema {
 namespace {
 
-// Memory of a compiled pattern with a cache that is warm, as a rule, and of its two programs.
+// The usual memory of a compiled pattern: its two programs, and a filled cache.
 constexpr std::size_t kBytesPerPattern = 16 * 1024;
 constexpr std::size_t kBytesPerInstruction = 32;
 constexpr std::size_t kBytesPerTextByte = 4;
@@ -27,7 +27,7 @@ std::size_t Compiler::bytes() const {
 Result<std::unique_ptr<const Program>> Compiler::run(const Source& schema) {
   ERRAND_CHECK(index_.add(schema, "", {}));
   program_->root = index_.node_of(schema);
-  // A reference may let the index read more.
+  // Following a reference may add places to the index.
   for (std::size_t i = 0; i < index_.places().size() && !error_; ++i) {
     compile(Index::Place(index_.places()[i]));
   }
@@ -54,7 +54,7 @@ void Compiler::compile(const Index::Place& place) {
   }
 }
 
-// Every $dynamicAnchor that some $dynamicRef may meet, in whatever resource.
+// Finds every $dynamicAnchor that some $dynamicRef may resolve to, in any resource.
 void Compiler::add_dynamic_targets() {
   const auto& resources = index_.resources();
   for (std::size_t i = 0; i < resources.size(); ++i) {
@@ -147,7 +147,8 @@ const Pattern* Compiler::pattern(std::string_view text, std::string_view suffix)
     return nullptr;
   }
   auto compiled = Pattern::compile(text);
-  // What RE2 lacks is left unchecked; the caller is told by unchecked_patterns.
+  // Patterns that RE2 does not support are not checked, which unchecked_patterns reports to the
+  // caller.
   if (!compiled && compiled.error().code() == ErrorCode::unsupported) return nullptr;
   if (!compiled) {
     fail_at(suffix, compiled.error());
@@ -183,7 +184,7 @@ std::optional<Target> Compiler::target(const Value& value) {
 std::optional<Index::Place> Compiler::find(const Target& target) {
   auto found = index_.find(target, dialect());
   if (!found) {
-    // A mistake inside a registered document has a pointer already.
+    // An error inside a registered document has a pointer already.
     if (found.error().pointer().empty()) {
       fail_at("", found.error());
     } else if (!error_) {
@@ -216,7 +217,7 @@ const Node* find_endless(const Program& program) {
   enum class State { unseen, open, done };
   std::unordered_map<const Node*, State> states;
   for (const Node& start : program.nodes) {
-    if (!start.combination && !start.object) continue;  // most lead nowhere
+    if (!start.combination && !start.object) continue;  // most places lead nowhere
     std::vector<Step> path;
     if (states[&start] == State::unseen) path.push_back({&start, next_of(start)});
     while (!path.empty()) {

@@ -6,7 +6,7 @@
 namespace errand::json::schema {
 namespace {
 
-// Metaschemas that stand on each other are followed so far.
+// At most this many metaschemas are followed from one to the next.
 constexpr int kMetaschemasMax = 8;
 constexpr std::string_view kVocabularies = "https://json-schema.org/draft/2020-12/vocab/";
 
@@ -56,7 +56,7 @@ std::optional<Draft> known_draft(std::string_view uri) {
   return {};
 }
 
-// A vocabulary that is not listed is off. The value says only whether one that nobody knows may be
+// A vocabulary that is not listed is off. The value only says whether an unknown vocabulary may be
 // ignored.
 Result<Dialect> with_vocabularies(Dialect dialect, const Object& vocabularies) {
   dialect.applicators = dialect.unevaluated = dialect.validation = false;

@@ -12,7 +12,7 @@
 namespace errand::json::schema {
 namespace {
 
-// Up to so many values comparing with each is as fast as a hash.
+// For up to this many values, comparing each pair is as fast as hashing.
 constexpr std::size_t kFewMax = 8;
 
 std::uint64_t mix(std::uint64_t hash) {
@@ -27,7 +27,7 @@ std::uint64_t hash_text(std::string_view text) {
   return std::hash<std::string_view>()(text);
 }
 
-// Equal numbers have equal hashes, whatever they are stored as.
+// Equal numbers have equal hashes, whatever type stores them.
 std::uint64_t hash_number(const Value& number) {
   if (number.is_int64()) return mix(static_cast<std::uint64_t>(number.get_int64()));
   if (number.is_uint64()) return mix(number.get_uint64());
@@ -39,7 +39,7 @@ std::uint64_t hash_number(const Value& number) {
   return mix(std::bit_cast<std::uint64_t>(real));
 }
 
-// What lies deeper than the limit does not count, which only costs comparisons.
+// Values below the depth limit are left out of the hash, which only causes more comparisons.
 std::uint64_t hash(const Value& value, Budget& budget, std::size_t depth = 0) {
   if (depth > kDepthMax || !budget.spend(1)) return 0;
   switch (value.kind()) {

@@ -28,7 +28,7 @@ bool Evaluator::check_combination(const Node& node, const Value& value, const Lo
   return ok;
 }
 
-// The outermost resource with such an anchor wins.
+// The outermost resource that has the anchor wins.
 bool Evaluator::check_dynamic(const Combination& rules, const Value& value, const Location& at,
                               Marks* marks) {
   const Node* target = rules.dynamic_ref;

@@ -25,7 +25,7 @@ bool Evaluator::check_object(const Node& node, const Value& value, const Locatio
 bool Evaluator::check_members(const Node& node, const Object& object, const Location& at,
                               Marks* marks) {
   const ObjectRules& rules = *node.object;
-  // What is missing is told first: it is what a model most often gets wrong.
+  // Missing members are reported first: they are what models most often get wrong.
   bool ok = object.size() >= rules.required_count;
   if (report_) {
     ok = fail_missing(node, object, at);
@@ -70,7 +70,7 @@ bool Evaluator::check_member(const Node& node, std::string_view name, const Valu
   return ok;
 }
 
-// The name is a value of its own, and its mistakes are told where the object is.
+// The name is checked as a value, and its errors are reported at the object.
 bool Evaluator::check_name(const Node& node, std::string_view name, const Location& at) {
   budget_.spend(name.size() / kTextBytesPerStep);
   Value text(boost::json::string_view(name.data(), name.size()));

@@ -8,7 +8,7 @@
 namespace errand::json::schema {
 namespace {
 
-// Reading a regular expression costs about this much.
+// The approximate cost of compiling a regular expression, in steps.
 constexpr std::size_t kRegexSteps = 20'000;
 
 bool has_type(const Value& value, Types types) {
@@ -26,7 +26,7 @@ bool has_type(const Value& value, Types types) {
   return false;
 }
 
-// The first keyword that a number breaks; null if it keeps to all of them.
+// The first keyword that the number violates; null if there is none.
 const char* broken_rule(const NumberRules& rules, const Value& value) {
   using std::strong_ordering;
   if (rules.minimum && compare(value, *rules.minimum) < 0) return "minimum";

@@ -34,7 +34,7 @@ void Marks::merge(const Marks& other) {
   for (std::size_t i = 0; i < other.more_.size(); ++i) more_[i] |= other.more_[i];
 }
 
-// Counts the depth and enters the resource of a node, for as long as it lives.
+// Counts the depth and enters the resource of a node while it lives.
 class Evaluator::Frame final {
  public:
   Frame(Evaluator& of, const Node& node)
@@ -55,7 +55,7 @@ class Evaluator::Frame final {
   Scope scope_;
 };
 
-// Nothing is reported while it lives.
+// Suppresses reports while it lives.
 class Evaluator::Silence final {
  public:
   explicit Silence(Evaluator& of) : of_(of), report_(of.report_) { of_.report_ = nullptr; }
@@ -166,7 +166,7 @@ void Evaluator::add_failure(const Node& node, std::string_view keyword, const Lo
                .got = std::move(got)});
 }
 
-// Words cost work too: alternatives within alternatives can fail very often.
+// Building messages costs work, too: alternatives within alternatives can fail very often.
 void Evaluator::add_failure(Failure failure) {
   const SchemaError& error = failure.error;
   std::size_t bytes = error.pointer.size() + error.keyword.size() + error.message.size();

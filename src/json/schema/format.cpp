@@ -57,7 +57,7 @@ bool is_relative_json_pointer(std::string_view text) {
   return text == "#" || is_json_pointer(text);
 }
 
-// What only RE2 cannot match is a regular expression all the same.
+// A pattern that only RE2 cannot match is still a regular expression.
 bool is_regex(std::string_view text) {
   auto compiled = Pattern::compile(text);
   return compiled || compiled.error().code() != ErrorCode::invalid_argument;

@@ -24,7 +24,8 @@ bool contains(std::string_view set, char c) {
   return set.find(c) != std::string_view::npos;
 }
 
-// The part before the first `mark`; the rest stays, without the mark. All of it without a mark.
+// Cuts off the part before the first `mark`, and the mark. Without a mark, all of the text is the
+// part.
 std::string_view cut_front(std::string_view& text, char mark) {
   auto at = std::min(text.find(mark), text.size());
   std::string_view front = text.substr(0, at);
@@ -39,7 +40,7 @@ bool is_label(std::string_view label) {
          });
 }
 
-// Groups of an IPv6 address between colons; an IPv4 address at the end counts for two.
+// Counts the groups of an IPv6 address between colons; an IPv4 address at the end counts as two.
 std::optional<int> count_groups(std::string_view text, bool may_end_in_ipv4) {
   if (text.empty()) return 0;
   int count = 0;
@@ -90,13 +91,14 @@ bool is_mail_domain(std::string_view domain) {
   if (domain.starts_with('[') && domain.ends_with(']')) {
     return is_ipv4(domain.substr(1, domain.size() - 2));
   }
-  // Letters beyond ASCII are taken as they are: which of them a registry allows is its affair.
+  // Letters beyond ASCII are accepted as they are: which of them a registry allows is the
+  // registry's decision.
   std::string ascii(domain);
   std::replace_if(ascii.begin(), ascii.end(), is_beyond_ascii, 'x');
   return is_hostname(ascii);
 }
 
-// Only unreserved characters, escapes, and those of `more`.
+// Whether the text has only unreserved characters, escapes, and characters of `more`.
 bool is_made_of(std::string_view text, std::string_view more, Letters letters) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -113,7 +115,7 @@ bool is_made_of(std::string_view text, std::string_view more, Letters letters) {
   return true;
 }
 
-// "v1.anything": an address of a kind that does not exist yet.
+// "v1.anything": an address of a version that does not exist yet.
 bool is_future_address(std::string_view text) {
   if (!text.starts_with('v') && !text.starts_with('V')) return false;
   text.remove_prefix(1);
@@ -196,7 +198,7 @@ bool is_uri(std::string_view text, Letters letters, Reference reference) {
   }
   if (!is_made_of(fragment, ":@/?", letters) || !is_made_of(query, ":@/?", letters)) return false;
 
-  // A colon before the first slash ends a scheme, also where a relative reference could be meant.
+  // A colon before the first slash ends a scheme, even where a relative reference could be meant.
   auto colon = rest.find(':');
   if (colon != std::string_view::npos && colon < rest.find('/')) {
     if (!is_scheme(rest.substr(0, colon))) return false;

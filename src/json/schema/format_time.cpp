@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMinutesPerDay = 24 * 60;
 
-// Exactly `count` digits, cut off from the front.
+// Cuts exactly `count` digits off the front.
 std::optional<int> digits(std::string_view& text, std::size_t count) {
   if (text.size() < count) return {};
   int out = 0;
@@ -33,7 +33,7 @@ int days_in(int month, int year) {
   return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-// Minutes from UTC, cut off from the front: "Z", "+01:30".
+// Cuts an offset off the front, in minutes from UTC: "Z", "+01:30".
 std::optional<int> offset(std::string_view& text) {
   if (skip(text, 'Z') || skip(text, 'z')) return 0;
   int sign = 0;
@@ -46,7 +46,7 @@ std::optional<int> offset(std::string_view& text) {
   return sign * (*hours * 60 + *minutes);
 }
 
-// A number and one of the units, which come in order and at most once each.
+// Skips numbers with one of the units each; units come in order and at most once.
 bool skip_units(std::string_view& text, std::string_view units) {
   bool any = false;
   while (!text.empty() && is_digit(text.front())) {
@@ -54,7 +54,7 @@ bool skip_units(std::string_view& text, std::string_view units) {
                                           text.begin());
     if (count == text.size()) return false;
     auto unit = units.find(text[count]);
-    // Units do not skip one in between: "P1Y2D" is not a duration.
+    // Units between the first and the last cannot be left out: "P1Y2D" is not a duration.
     if (unit == units.npos || (any && unit != 0)) return false;
     text.remove_prefix(count + 1);
     units.remove_prefix(unit + 1);

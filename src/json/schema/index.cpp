@@ -17,7 +17,7 @@ Error too_large(std::string message, std::string_view limit, std::size_t max) {
 
 Result<std::size_t> measure(const Object& object, std::size_t depth);
 
-// Roughly the bytes of its text; fails when it is nested too deeply.
+// The approximate size of its text; fails if it is nested too deeply.
 Result<std::size_t> measure(const Value& value, std::size_t depth) {
   if (depth > kSchemaDepthMax) {
     return too_large(cat("the schema is nested deeper than ", kSchemaDepthMax, " levels"),
@@ -140,7 +140,7 @@ Result<void> Index::walk(const Source& source, std::uint32_t resource, const Nod
   return walked;
 }
 
-// The resource that a schema is in or begins.
+// The resource that a schema belongs to or begins.
 Result<std::uint32_t> Index::identify(const Object& schema, std::uint32_t resource,
                                       const Node& at) {
   bool is_root = resources_[resource].root == schema;
@@ -166,7 +166,7 @@ Result<std::uint32_t> Index::identify(const Object& schema, std::uint32_t resour
   }
   if (!target->fragment.empty()) {
     if (dialect.draft != Draft::seven) return mistake(at, "$id", "expected a URI without fragment");
-    // In draft 7 a fragment names an anchor.
+    // In draft 7 a fragment in "$id" names an anchor.
     resources_[resource].anchors.emplace(target->fragment, schema);
     if (without_fragment(text).empty()) return resource;
   }
@@ -245,7 +245,7 @@ Result<Index::Place> Index::find(const Target& target, const Dialect& fallback) 
 Result<Index::Place> Index::follow(std::uint32_t resource, std::string_view pointer) {
   Source place = resources_[resource].root;
   const Node* known = node_of(place);
-  std::string_view behind = pointer;  // what of the pointer lies behind the node `known`
+  std::string_view behind = pointer;  // the part of the pointer behind the node `known`
   std::string_view rest = pointer;
   const Value* at = nullptr;  // null at the root
   while (!rest.empty()) {

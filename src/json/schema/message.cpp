@@ -33,7 +33,7 @@ std::string range_phrase(const CountRange& range, std::string_view link, std::st
   return cat(link, range.min, " to ", plural(range.max, one, many));
 }
 
-// Items separated by commas, up to a number of them.
+// The items with commas between them, up to a maximum number.
 template <class Items, class Show>
 std::string listed(const Items& items, const Show& show) {
   std::string out;
@@ -48,7 +48,7 @@ std::string listed(const Items& items, const Show& show) {
   return out;
 }
 
-// Whether a value has few enough parts to be written out; looks at no more than that.
+// Whether a value is small enough to be written out. Looks at no more parts than that.
 bool is_small(const Value& value, std::size_t& parts_left) {
   if (parts_left == 0) return false;
   --parts_left;

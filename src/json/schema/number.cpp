@@ -38,7 +38,7 @@ Decimal shortest(double number) {
     out.digits = out.digits * 10 + static_cast<std::uint64_t>(*at - '0');
     if (point) ++behind_point;
   }
-  if (at == end) return {};  // infinity and NaN, which JSON does not have
+  if (at == end) return {};  // infinity and NaN are not in JSON
   ++at;
   if (*at == '+') ++at;
   std::from_chars(at, end, out.exponent);

@@ -8,16 +8,17 @@
 namespace errand::json::schema {
 namespace {
 
-// What a step of work buys. RE2 builds an automaton as it goes and then takes little time for a
-// byte. A pattern that needs too many of its states makes RE2 drop them (a reset), and in the end
-// follow every instruction at once, which takes longer by the size of the program.
+// The work that one step stands for. RE2 builds an automaton while it matches, and then needs
+// little time per byte. If a pattern needs too many states, RE2 drops them (a reset), and in the
+// end follows every instruction at once, which takes longer in proportion to the size of the
+// program.
 constexpr std::size_t kBytesPerStep = 16;
-constexpr std::size_t kInstructionsPerStep = 16;     // that one match may look at, at worst
-constexpr std::size_t kInstructionsPerSlowStep = 2;  // when RE2 does follow them all
+constexpr std::size_t kInstructionsPerStep = 16;     // that one match may examine in the worst case
+constexpr std::size_t kInstructionsPerSlowStep = 2;  // if RE2 has to follow them all
 constexpr std::size_t kResetSteps = 10'000;
 
-// How often that has happened on this thread. RE2 tells only by hooks of the whole process; nobody
-// else in it uses RE2.
+// The number of resets on this thread. RE2 reports them only by hooks of the whole process, in
+// which nothing else uses RE2.
 struct Trouble {
   std::size_t resets = 0;
   std::size_t failures = 0;
@@ -80,7 +81,7 @@ Pattern::Pattern(std::string_view text, std::unique_ptr<const re2::RE2> compiled
 Pattern::~Pattern() = default;
 
 bool Pattern::matches(std::string_view text, Budget& budget) const {
-  // A match cannot be stopped, so that its worst case must be affordable.
+  // A match cannot be stopped, so its worst case must be affordable.
   std::size_t work = text.size() * instructions_;
   if (!budget.affords(work / kInstructionsPerStep)) {
     budget.exhaust();

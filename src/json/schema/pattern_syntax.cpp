@@ -9,7 +9,8 @@
 namespace errand::json::schema {
 namespace {
 
-// What ECMA-262 calls white space and line ends, and all the rest, as the inside of a class.
+// The characters that ECMA-262 calls white space and line ends, and all others, as the inside of a
+// class.
 constexpr std::string_view kSpace =
     R"(\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff})";
 constexpr std::string_view kNotSpace =
@@ -85,7 +86,7 @@ std::string code_point(unsigned value) {
   return cat("\\x{", std::string_view(digits, static_cast<std::size_t>(end - digits)), "}");
 }
 
-// Walks a pattern once and writes it down again for RE2.
+// Walks a pattern once and writes it in RE2's syntax.
 class Translator final {
  public:
   explicit Translator(std::string_view pattern) : rest_(pattern) {}
@@ -125,7 +126,7 @@ class Translator final {
     }
   }
 
-  // A [ in a class is nothing special, but RE2 looks for [:alpha:] there.
+  // In ECMA-262, [ has no meaning inside a class, but RE2 would look for [:alpha:] there.
   void class_character() {
     switch (rest_.front()) {
       case '\\': return escape();
@@ -135,7 +136,7 @@ class Translator final {
     }
   }
 
-  // Nobody asks what a group has matched, so that none needs to remember it.
+  // The text of a group is never used, so groups do not capture.
   void group() {
     if (!rest_.starts_with("(?")) return replace(1, "(?:");
     if (rest_.starts_with("(?:") || rest_.starts_with("(?i:") || rest_.starts_with("(?i)")) {

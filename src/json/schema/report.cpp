@@ -8,7 +8,7 @@
 namespace errand::json::schema {
 namespace {
 
-// So many alternatives are listed in one sentence.
+// At most this many alternatives are listed in one sentence.
 constexpr std::size_t kAlternativesShownMax = 8;
 
 }  // namespace
@@ -37,12 +37,13 @@ void Report::add_all(Report&& other) {
   for (Failure& failure : other.failures_) add(std::move(failure));
 }
 
-// How far a value is from an alternative. A wrong type here says that another alternative was
-// meant, and so does a wrong constant here or in a member, which tells alternatives apart.
+// How far a value is from an alternative. A wrong type of the value itself shows that another
+// alternative was meant. So does a wrong constant, of the value or of a member, because constants
+// tell alternatives apart.
 struct Report::Rank {
   int distance = 0;
   std::size_t failures = 0;
-  std::string_view pointer;  // of the error that the distance comes from
+  std::string_view pointer;  // of the error that determines the distance
 
   bool closer_than(const Rank& other) const {
     return distance != other.distance ? distance < other.distance : failures < other.failures;

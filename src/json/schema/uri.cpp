@@ -5,7 +5,7 @@
 namespace errand::json::schema {
 namespace {
 
-// The five parts of RFC 3986; `authority` and `query` may be there and empty.
+// The five parts of RFC 3986; `authority` and `query` may be present and empty.
 struct Parts {
   std::string_view scheme;
   std::optional<std::string_view> authority;
@@ -14,7 +14,7 @@ struct Parts {
   std::string_view fragment;
 };
 
-// What follows the first `mark`, cut off from `text`.
+// Cuts the first `mark` and the part behind it off `text`, and returns that part.
 std::optional<std::string_view> cut(std::string_view& text, char mark) {
   auto at = text.find(mark);
   if (at == std::string_view::npos) return {};

@@ -1,4 +1,4 @@
-// The stream of a message.
+// Decodes the stream of a message.
 #include <map>
 #include <utility>
 
@@ -14,7 +14,7 @@
 namespace errand::llm {
 namespace {
 
-// Counts as the vendor gives them: input without what the cache gave.
+// Token counts as the vendor reports them: input does not include cached tokens.
 struct Counts {
   Usage usage;
   std::int64_t cache_writes = 0;
@@ -44,10 +44,10 @@ class AnthropicDecoder final : public JsonStreamDecoder {
     take_typed(type.empty() ? name : type, event, out);
   }
 
-  // A block that is being put together.
+  // A block whose parts are still arriving.
   struct OpenBlock {
     json::Object json;
-    std::string input;  // text of a call's arguments
+    std::string input;  // the text of a call's arguments so far
   };
 
   void take_typed(std::string_view type, const json::Object& event, Events& out) {
@@ -72,7 +72,7 @@ class AnthropicDecoder final : public JsonStreamDecoder {
   }
 
   void start_block(const json::Object& event, Events& out) {
-    // The model went on after it, so that the call before is complete.
+    // The model has gone on to another block, so the call before it is complete.
     release_held_call(out);
     const json::Object* block = object_at(&event, "content_block");
     if (!block) return;
@@ -129,8 +129,9 @@ class AnthropicDecoder final : public JsonStreamDecoder {
     auto input = parse_object(block.input);
     if (input) block.json["input"] = *input;
     if (is_call) {
-      // A block that the limit cuts is stopped like any other. Arguments that are a whole object
-      // cannot have been cut; others wait until it is known why the model stopped.
+      // A block that the output limit cut off is closed like any other. Arguments that are a
+      // complete object cannot have been cut off; any others are held until it is known why the
+      // model stopped.
       release_held_call(out);
       held_call_ = std::move(block);
       if (input) release_held_call(out);
@@ -152,7 +153,7 @@ class AnthropicDecoder final : public JsonStreamDecoder {
   void release_held_call(Events& out) {
     if (!held_call_) return;
     OpenBlock call = std::move(*std::exchange(held_call_, {}));
-    // Servers that do not stream arguments have them in the start.
+    // Servers that do not stream arguments send them with the start of the block.
     const json::Object* input = object_at(&call.json, "input");
     if (call.input.empty() && input && !input->empty()) json::write(call.input, *input);
     if (!input) call.json["input"] = json::Object();

@@ -1,4 +1,4 @@
-// The request for a message.
+// Builds the request for a message.
 #include "base/base64.hpp"
 #include "base/text.hpp"
 #include "json/write.hpp"
@@ -81,8 +81,8 @@ class Messages final {
   }
 
   json::Array take() { return std::move(messages_); }
-  // The last turn called tools without thinking blocks of this model. Until the model has answered
-  // the results, the vendor refuses a thinking budget.
+  // Whether the last turn called tools without thinking blocks of this model. Until the model has
+  // answered the results of these calls, the vendor rejects a thinking budget.
   bool calls_without_thought() const { return calls_without_thought_; }
 
  private:
@@ -192,7 +192,7 @@ void add_tools(json::Object& body, const TurnRequest& request, OutputMechanism o
   if (request.output_schema && output == OutputMechanism::answer_tool) {
     ToolDecl answer = answer_tool(request);
     tools.push_back(tool_json(answer));
-    // The vendor does not let a thinking model be forced to call a tool.
+    // The vendor does not allow forcing a thinking model to call a tool.
     bool is_only_one = request.tools->empty() || request.tools_off;
     if (thinks == Thinks::no && is_only_one) {
       body["tool_choice"] = json::Object{{"type", "tool"}, {"name", answer.name}};

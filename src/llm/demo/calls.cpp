@@ -15,12 +15,12 @@
 namespace errand::llm {
 namespace {
 
-// Strangers choose how much there is to read: what lies beyond these is left out.
+// Strangers choose how much there is to read: anything beyond these bounds is left out.
 constexpr std::size_t kTextBytesMax = 2048;   // of a question
-constexpr std::size_t kChoiceBytesMax = 256;  // of the words that choose a tool
+constexpr std::size_t kChoiceBytesMax = 256;  // of the words by which a tool is chosen
 constexpr std::size_t kCallsMax = 8;
-constexpr std::size_t kValuesMax = 200;  // of a list in a schema, and of an instance
-constexpr std::size_t kMembersMax = 32;  // by which a tool is chosen, too
+constexpr std::size_t kValuesMax = 200;  // of a list in a schema, and of a made instance
+constexpr std::size_t kMembersMax = 32;  // of the schema by which a tool is chosen
 constexpr double kCountMax = 10'000;
 
 // Lists of words begin and end with a space, so that a word is found with the spaces around it.
@@ -34,7 +34,7 @@ constexpr std::string_view kFillerWords =
     " check compare extract file files give good great hello hey hi near now ok open please read "
     "say send show summarize tell thank thanks today tomorrow use want weather week write ";
 
-// Words of a question that ask for a tool with the first word in its name. One row counts.
+// Words of a question that ask for a tool with the first word in its name. The first row counts.
 constexpr std::pair<const char*, const char*> kVerbs[] = {
     {" search ", " search find grep mention mentions contain contains look where "},
     {" list ", " list ls all here there which folder directory "},
@@ -62,12 +62,12 @@ struct Piece {
   std::string text;  // as written, without quotes and punctuation
 };
 
-// What a text stands for, as its name or format tells.
+// What kinds of pieces fit a text, judged by its name or its format.
 struct Rule {
   std::string_view names;
   std::string_view sample;
-  std::size_t sure;  // so many of the kinds are for optional texts, too
-  Kind kinds[5];     // the surest first
+  std::size_t sure;  // this many of the kinds also fill optional texts
+  Kind kinds[5];     // the most certain first
 };
 constexpr Rule kRules[] = {
     {" url urls uri link links ", "https://example.com/", 1, {url}},
@@ -84,7 +84,7 @@ bool has_word(std::string_view list, std::string_view word) {
   return list.find(cat(" ", word, " ")) != list.npos;
 }
 
-// How many words of a list are in another list, too. Function words do not count.
+// The number of words of a list that are in another list, too. Function words do not count.
 int count_shared(std::string_view list, std::string_view other) {
   int count = 0;
   for (std::size_t at = 0, end = 0; (end = list.find(' ', at + 1)) != list.npos; at = end) {
@@ -95,7 +95,7 @@ int count_shared(std::string_view list, std::string_view other) {
   return count;
 }
 
-// A value that a schema asks for. Points into the schema.
+// A value that a schema asks for. Holds pointers into the schema.
 struct Slot {
   std::string_view name;
   const json::Object* schema;
@@ -112,7 +112,7 @@ struct Slot {
   }
 };
 
-// A slot for a schema, or for the first of its alternatives, or for what it refers to.
+// A slot for a schema, for the first of its alternatives, or for the schema that it refers to.
 Slot make_slot(std::string_view name, const json::Object* schema, const json::Object& root) {
   static const json::Object anything;
   const json::Array* branches = array_at(schema, "anyOf");
@@ -161,7 +161,7 @@ std::vector<Piece> read_pieces(std::string_view question) {
     while (group > 0 && !found[group].matched) --group;
     Kind kind = static_cast<Kind>(group);
     std::string text = found.str(group);
-    // "Find" is a word of the question, too.
+    // "Find" itself is a word of the question, too.
     if (kind == topic) out.push_back({word, {found[0].first, found[group].first}});
     if (kind == quote) text = text.substr(1, text.size() - 2);
     if (kind == path && text.find('.') == text.npos) kind = place;
@@ -171,8 +171,8 @@ std::vector<Piece> read_pieces(std::string_view question) {
   return out;
 }
 
-// The pieces that may be values. The words that name a tool and its arguments are mere words: of
-// "Read Notes", only the second may be a value. `whole` is the piece for a long text.
+// The pieces that may become values. Words that name the tool and its arguments are not values: of
+// "Read Notes", only the second word may be one. `whole` is the piece for a long text.
 std::vector<Piece> values_of(std::vector<Piece> pieces, std::string labels,
                              const json::Object& schema, std::string_view whole) {
   for (const Slot& slot : slots_of(schema, schema)) {
@@ -193,7 +193,7 @@ std::vector<Piece> values_of(std::vector<Piece> pieces, std::string labels,
   return pieces;
 }
 
-// The text as a value for the slot, or the nearest value within the bounds of its schema.
+// The text as a value for the slot, moved within the bounds of its schema.
 json::Value fitted(const Slot& slot, std::string_view text) {
   if (slot.rule == &kNumber) {
     const auto parsed = json::parse(text);
@@ -208,15 +208,15 @@ json::Value fitted(const Slot& slot, std::string_view text) {
   return json::Value(out);
 }
 
-// Fills a schema from a question, each piece of which is used once.
+// Fills a schema from the pieces of a question, each of which is used once.
 struct Filler {
   const json::Object& root;
   std::string said;  // the words of the question
   std::vector<Piece> pieces;
-  bool makes_up = false;  // what is required and not in the question
+  bool makes_up = false;  // required values that the question does not give
   std::size_t values = 0;
   std::vector<std::string> missing = {};
-  // The first text that was filled, and the pieces that fit it.
+  // The first text member that was filled, and all pieces that fit it.
   std::pair<std::string_view, std::vector<Piece*>> first_text = {};
 
   json::Object fill_object(const json::Object& schema) {
@@ -277,7 +277,7 @@ struct Filler {
     return out.empty() ? std::nullopt : std::optional<json::Value>(out);
   }
 
-  // The pieces that fit a text or a number best. What is optional gets only what is surely meant.
+  // The pieces that fit best. An optional member gets a piece only if it is certainly meant.
   std::vector<Piece*> find(const Slot& slot) {
     std::vector<Piece*> out;
     if (has_word(" object array boolean ", slot.type) || slot.schema->contains("enum")) return out;
@@ -292,7 +292,7 @@ struct Filler {
     return out;
   }
 
-  // Whether a word beside a number tells what it is for.
+  // Whether a word beside the number says what the number is for.
   bool is_named(const Slot& slot, std::size_t at) const {
     std::string beside = at > 0 ? words_of(pieces[at - 1].text) : "";
     if (at + 1 < pieces.size()) beside += words_of(pieces[at + 1].text);
@@ -326,13 +326,13 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
     const std::string words = words_of(utf8_prefix(piece.text, kChoiceBytesMax));
     if (tells && said.size() < kChoiceBytesMax && said.find(words) == said.npos) said += words;
   }
-  // "What is in src?" says nothing else.
+  // "What is in src?" has no other words that say which tool to call.
   if (kinds.contains(place) && count_shared(said, said) == 0) said += " directory ";
   auto verb = std::ranges::find_if(
       kVerbs, [&](const auto& row) { return count_shared(row.second, said) > 0; });
   if (verb != std::end(kVerbs)) said += verb->first;
   const ToolDecl* best = other;
-  int most = 2;  // A description alone has no more, and does not suffice.
+  int most = 2;  // the most points that a description alone can give
   for (const ToolDecl& tool : tools) {
     int shape = 0;
     for (const Slot& slot : slots_of(*tool.input_schema, *tool.input_schema, kMembersMax)) {
@@ -363,7 +363,7 @@ Plan plan_calls(const std::vector<ToolDecl>& tools, std::string_view question,
 json::Value make_instance(const json::Object& schema, std::string_view source,
                           std::string_view answer) {
   Filler filler{schema, words_of(source), values_of(read_pieces(source), "", schema, answer), true};
-  // What is quoted may be a value, but is not the answer.
+  // A quoted piece may be a value of the instance, but is not the whole answer.
   for (Piece& piece : filler.pieces) piece.kind = piece.kind == quote ? name : piece.kind;
   return filler.fill(make_slot("answer", &schema, schema)).value_or(nullptr);
 }

@@ -21,7 +21,7 @@ constexpr std::size_t kLinesMax = 20;     // of a result
 constexpr std::size_t kLineBytesMax = 200;
 constexpr const char* kGoingOn = "^ (and|or|also|same|now|(what|how) about) ";
 
-// What a request says. Points into the request.
+// What a request asks. Holds pointers into the request.
 struct Conversation {
   std::vector<const Message*> questions;
   std::vector<std::pair<const ToolCallPart*, const ToolResultPart*>> made;  // for the last question
@@ -110,7 +110,7 @@ std::string answer_without_result(std::string_view question, const std::vector<T
   return greets ? cat("Hello! ", kSelf, " ", help) : cat(help, " ", kSelf);
 }
 
-// The answer as text, or as an instance of the schema that the request asks for.
+// The answer as text, or as an instance of the schema that the request has.
 std::string answer(const TurnRequest& request, const Conversation& conversation, const Plan& plan) {
   const auto& [questions, made] = conversation;
   std::string source = questions.empty() ? "" : questions.back()->text;
@@ -126,7 +126,7 @@ std::string answer(const TurnRequest& request, const Conversation& conversation,
   return json::write(make_instance(*request.output_schema, source, out));
 }
 
-// One token for every four bytes.
+// An estimate: one token for every four bytes.
 std::int64_t tokens_of(std::size_t bytes) {
   return static_cast<std::int64_t>((bytes + 3) / 4);
 }
@@ -146,7 +146,7 @@ std::size_t bytes_of(const TurnRequest& request) {
 
 ScriptedTurn turn_for(const TurnRequest& request, std::size_t) {
   Conversation conversation = read_conversation(request.messages);
-  // The questions alone decide the plan, so that a recovered run and a fork want the same.
+  // Only the questions decide the plan, so that a recovered run and a fork plan the same calls.
   Plan plan;
   for (const Message* question : conversation.questions) {
     bool goes_on = !plan.missing.empty() || begins_with(question->text, kGoingOn);
@@ -154,7 +154,7 @@ ScriptedTurn turn_for(const TurnRequest& request, std::size_t) {
   }
   std::vector<std::string>& calls = plan.arguments;
   if (!plan.missing.empty() || request.tools_off) calls.clear();
-  // A call is made once, even if it failed. Some are left to be made if a turn broke off.
+  // A call is made once, even if it failed. If a turn broke off, some calls are still to be made.
   for (const auto& [call, result] : conversation.made) std::erase(calls, call->arguments);
   std::string text = calls.empty() ? answer(request, conversation, plan)
                                    : cat("Let me ask ", plan.tool->name, ".\n");

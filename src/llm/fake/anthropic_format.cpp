@@ -1,4 +1,4 @@
-// Anthropic's Messages, from the vendor's side.
+// Anthropic's Messages API, from the vendor's side.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -21,7 +21,8 @@ json::Value stop_details(const ScriptedTurn& turn) {
   return {{"type", "refusal"}, {"category", nullptr}, {"explanation", nullptr}};
 }
 
-// What both kinds of counts have. The vendor's input is without what the cache gave.
+// The members of both kinds of token counts. The vendor's input count does not include cached
+// tokens.
 json::Object counts_of(const Usage& usage) {
   return {{"input_tokens", std::max<std::int64_t>(0, usage.input_tokens - usage.cached_tokens)},
           {"cache_creation_input_tokens", 0},
@@ -63,7 +64,7 @@ json::Object tool_use(const FakeAnswer& answer, const ScriptedCall& call, std::s
           {"caller", {{"type", "direct"}}}};
 }
 
-// Arguments that are no JSON at all are the text that they are.
+// Arguments that are not JSON at all are sent as text.
 json::Value input_of(const ScriptedCall& call) {
   auto parsed = json::parse(call.arguments, {.duplicate_keys = json::DuplicateKeys::last_wins});
   if (parsed) return std::move(*parsed);
@@ -114,7 +115,7 @@ class AnthropicEncoder final : public PieceEncoder {
  private:
   enum class Block { none, thinking, text, call };
 
-  // Pieces of one kind in a row are one block.
+  // Consecutive pieces of one kind go into one block.
   std::string enter(Block block, json::Object start) {
     if (open_ == block) return {};
     std::string out = leave();
@@ -187,7 +188,7 @@ class AnthropicFormat final : public FakeFormat {
       if (role != "user" && role != "assistant" && role != "system") {
         return wrong_type(cat("messages[", i, "].role"), "'user' or 'assistant'");
       }
-      // Neighbours of the same role are one message to the vendor.
+      // The vendor takes consecutive messages of the same role for one message.
       if (role == "assistant" && former != role) ++out.turn;
       former = role;
       read_blocks(array_at(message, "content"), open);
@@ -228,7 +229,8 @@ class AnthropicFormat final : public FakeFormat {
     return json::write(out);
   }
 
-  // A code that is no type of this vendor's is a detail of the type that the status has.
+  // A code that is not one of this vendor's error types becomes a detail of the type for the
+  // status.
   std::string error(const FakeError& error) const override {
     bool is_type = error.code.ends_with("_error") || error.code == "request_too_large";
     json::Object body{{"type", is_type ? error.code : type_of(error.status)},

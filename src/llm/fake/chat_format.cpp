@@ -1,4 +1,4 @@
-// Chat completions, from the vendor's side.
+// OpenAI's chat completions, from the vendor's side.
 #include "base/text.hpp"
 #include "json/write.hpp"
 #include "llm/fake/encoding.hpp"
@@ -15,7 +15,7 @@ std::string chat_finish_reason(const ScriptedTurn& turn) {
                                      {"max_tokens", "length"}});
 }
 
-// The field of a message that text goes to.
+// The field of a message that the turn's text goes to.
 std::string_view text_field(const ScriptedTurn& turn) {
   return reason_of(turn) == "refusal" ? "refusal" : "content";
 }
@@ -51,7 +51,7 @@ class ChatEncoder final : public PieceEncoder {
   std::string open() override {
     return chunk({{"role", "assistant"}, {"content", ""}, {"refusal", nullptr}});
   }
-  // OpenAI shows no thoughts here; this is how compatible servers do.
+  // OpenAI does not show thoughts here; this is how compatible servers do it.
   std::string think(std::string_view piece) override {
     return chunk({{"reasoning_content", piece}});
   }

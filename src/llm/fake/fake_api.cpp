@@ -76,7 +76,7 @@ std::vector<FakeFeed::Step> steps_of(const ScriptedTurn& turn, FakeStream stream
   return steps;
 }
 
-// The same for the same request, and different for any other.
+// Equal for equal requests, and different for any others.
 std::string seed_of(const net::Request& request) {
   return crypto::to_hex(crypto::sha256(cat(request.path, "\n", request.body)))
       .substr(0, kSeedLength);
@@ -214,7 +214,8 @@ FakeApi::Decision FakeApi::play(const Asked& asked, const FakeRequest& wanted,
   }
   decision.delay = turn.delay;
   if (turn.cut_after) {
-    // The connection is reset before the head: an answer that is not streamed comes or does not.
+    // The connection is reset before the head of the answer: an answer that is not streamed comes
+    // whole or not at all.
     decision.response.events =
         std::make_unique<FakeFeed>(std::vector<FakeFeed::Step>(), end, home_);
     return decision;

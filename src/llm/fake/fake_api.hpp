@@ -18,8 +18,8 @@ namespace errand::llm {
 // go on side by side and a request that is sent again gets the same answer. Lives on one home.
 class FakeApi final {
  public:
-  // A reader that finds data and a broken connection at once may throw the data away: so long it
-  // gets to read before an answer is cut.
+  // A reader that finds data and a broken connection at once may throw the data away: it gets this
+  // long to read before an answer is cut.
   static constexpr milliseconds kCutPause{50};
 
   struct Options {

@@ -31,7 +31,7 @@ Task<net::EventFeed::Chunk> FakeFeed::read(SteadyTime deadline) {
   }
 }
 
-// Every step that is due. What breaks comes alone, because its frames would be lost.
+// Takes every step that is due. A reset comes alone, because frames taken with it would be lost.
 net::EventFeed::Chunk FakeFeed::take(SteadyTime now) {
   Chunk chunk;
   while (next_ < steps_.size() && due_ <= now && chunk.frames.size() < kChunkBytesMax) {

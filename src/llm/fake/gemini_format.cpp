@@ -1,4 +1,4 @@
-// Google's Gemini, from the vendor's side.
+// Google's Gemini API, from the vendor's side.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kThoughtSignature = "c2lnbmVkIGJ5IGEgZmFrZQ==";  // "signed by a fake"
 constexpr std::string_view kMalformed = "MALFORMED_FUNCTION_CALL";
 
-// Arguments are an object here; nothing if the script's cannot be one.
+// Arguments have to be an object here; empty if the script's arguments are not one.
 std::optional<json::Object> arguments_of(const ScriptedCall& call) {
   return call.arguments.empty() ? json::Object() : parse_object(call.arguments);
 }
@@ -124,13 +124,13 @@ std::string_view word_of(int status) {
   return status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT";
 }
 
-// Whether a code of the script is one of the vendor's, such as RESOURCE_EXHAUSTED.
+// Whether a code in the script is one of the vendor's status words, such as RESOURCE_EXHAUSTED.
 bool is_status_word(std::string_view code) {
   return !code.empty() && std::all_of(code.begin(), code.end(),
                                       [](char c) { return c == '_' || (c >= 'A' && c <= 'Z'); });
 }
 
-// How many parts of a content have this member.
+// The number of parts of a content that have this member.
 std::ptrdiff_t count_parts(const json::Array& parts, std::string_view member) {
   return std::count_if(parts.begin(), parts.end(), [&](const json::Value& part) {
     return object_at(part.if_object(), member) != nullptr;
@@ -153,7 +153,8 @@ class GeminiFormat final : public FakeFormat {
       const json::Array* parts = array_at(content, "parts");
       if (!parts) return wrong_type(cat("contents[", i, "].parts"), "an array");
       open_calls += count_parts(*parts, "functionCall") - count_parts(*parts, "functionResponse");
-      // A streamed turn comes back as one content for each of its pieces.
+      // A streamed turn comes back as one content for each of its pieces, so these are counted as
+      // one turn.
       bool is_model = role == "model";
       if (is_model && !was_model) ++out.turn;
       was_model = is_model;

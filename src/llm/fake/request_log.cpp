@@ -10,7 +10,7 @@
 namespace errand::llm {
 namespace {
 
-// Names in lower case, as HTTP has them all alike.
+// Header names are written in lower case, because HTTP ignores their case.
 json::Object headers_of(const net::Request& request) {
   json::Value headers = json::Object();
   for (const net::Header& header : request.headers) {
@@ -20,7 +20,7 @@ json::Object headers_of(const net::Request& request) {
   return std::move(headers.as_object());
 }
 
-// A key may stand in the query of Google's requests.
+// Removes the key, which may be in the query of a request to Google's API.
 std::string query_of(std::string_view query) {
   std::string out;
   while (!query.empty()) {

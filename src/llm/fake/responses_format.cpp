@@ -1,4 +1,4 @@
-// OpenAI's Responses, from the vendor's side.
+// OpenAI's Responses API, from the vendor's side.
 #include <utility>
 
 #include "base/text.hpp"
@@ -12,13 +12,13 @@ namespace {
 constexpr std::string_view kIdPrefix = "resp_";
 constexpr std::string_view kEncrypted = "c2VhbGVkIGJ5IGEgZmFrZQ==";  // "sealed by a fake"
 
-// Ends with the number of the turn, so that the next request may name it instead of repeating the
-// conversation, without anything being kept here.
+// The id ends with the number of the turn. So the next request may name it instead of repeating the
+// conversation, and the server keeps no state.
 std::string response_id(const FakeAnswer& answer) {
   return cat(kIdPrefix, answer.seed, "_", answer.number);
 }
 
-// How many turns a conversation has that goes on from this response.
+// The number of turns in a conversation that continues from this response.
 std::optional<std::size_t> turns_up_to(std::string_view id) {
   std::size_t mark = id.rfind('_');
   if (!id.starts_with(kIdPrefix) || mark < kIdPrefix.size()) return {};
@@ -36,7 +36,7 @@ json::Object responses_usage(const Usage& usage) {
       {"total_tokens", usage.input_tokens + usage.output_tokens}};
 }
 
-// The response as it is while nothing has come of it. What the request says is repeated.
+// The response before it has any output. It repeats members of the request.
 json::Object begun(const FakeAnswer& answer) {
   json::Object out{{"id", response_id(answer)},
                    {"object", "response"},
@@ -79,7 +79,7 @@ json::Object begun(const FakeAnswer& answer) {
   return out;
 }
 
-// Why it is incomplete; empty if it is not.
+// Why the response is incomplete; empty if it is complete.
 std::string cut_by(const ScriptedTurn& turn) {
   std::string_view reason = reason_of(turn);
   if (reason == "max_tokens") return "max_output_tokens";
@@ -153,7 +153,7 @@ class ResponsesEncoder final : public PieceEncoder {
     return out + plain_event(name, {{"response", ended(answer_, items_)}});
   }
 
-  // After close().
+  // Only after close().
   json::Array take_items() { return std::move(items_); }
 
  private:
@@ -237,7 +237,7 @@ class ResponsesEncoder final : public PieceEncoder {
     return out;
   }
 
-  // An event about the item that is being written.
+  // An event about the item being written.
   std::string event(std::string_view type, json::Object fields) {
     if (!fields.contains("response")) fields["output_index"] = items_.size();
     return plain_event(type, std::move(fields));
@@ -253,12 +253,12 @@ class ResponsesEncoder final : public PieceEncoder {
   const std::string_view text_field_;
   bool is_thinking_ = false;
   bool is_saying_ = false;
-  std::string text_;   // of the item that is being written
-  json::Array items_;  // that are complete
+  std::string text_;   // of the item being written
+  json::Array items_;  // the complete ones
   std::size_t sequence_ = 0;
 };
 
-// Whether an item of the input is something that the model said.
+// Whether an item of the input is part of the model's output.
 bool is_answer(const json::Object* item) {
   std::string_view type = text_at(item, "type");
   if (type.empty() || type == "message") return text_at(item, "role") == "assistant";
@@ -274,7 +274,8 @@ class ResponsesFormat final : public FakeFormat {
     const json::Value* input = body.if_contains("input");
     if (!input || !input->is_string()) {
       ERRAND_TRY(const json::Array* items, read_conversation(body, "input"));
-      // The items of one turn follow each other; what comes between turns is not the model's.
+      // Items of one turn follow each other without a break, and the items between turns are the
+      // client's.
       bool was_answer = false;
       OpenCalls open;
       for (const json::Value& item : *items) {
@@ -297,7 +298,7 @@ class ResponsesFormat final : public FakeFormat {
     return encode(encoder, answer.turn);
   }
 
-  // The items are those of the stream.
+  // The same items as in a stream.
   std::string whole(const FakeAnswer& answer) const override {
     ResponsesEncoder encoder(answer);
     encode(encoder, answer.turn);

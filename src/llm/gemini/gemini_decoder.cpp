@@ -1,4 +1,4 @@
-// The stream of generated content.
+// Decodes the stream of generated content.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 10> kFilterReasons = {
     "IMAGE_OTHER",
 };
 
-// The model, or what is around it, went wrong: asking again may help.
+// Failures of the model or of the service around it: asking again may help.
 constexpr std::array<std::string_view, 6> kMishaps = {
     "OTHER",
     "MALFORMED_FUNCTION_CALL",
@@ -97,8 +97,8 @@ class GeminiDecoder final : public JsonStreamDecoder {
         out.emplace_back(TextDelta{std::string(text)});
       }
     }
-    // Plain texts in a row become one part. One with a signature, or with anything else, stays as
-    // it is, and so does its place.
+    // Consecutive plain texts become one part. A part with a signature, or with any other member,
+    // is kept as it is and in its place.
     std::size_t plain_members =
         (part.contains("text") ? 1U : 0U) + (part.contains("thought") ? 1U : 0U);
     if (plain_members == part.size()) {
@@ -135,7 +135,7 @@ class GeminiDecoder final : public JsonStreamDecoder {
     out.emplace_back(BlockClosed{tag_block(origin_, json::write(part))});
   }
 
-  // Every piece is a whole answer, and nothing but the end of the body tells which is the last.
+  // Every piece is a whole response, and only the end of the body tells which one is the last.
   void end_body(Events& out) override {
     if (finish_reason_.empty()) return JsonStreamDecoder::end_body(out);
     close_pending(out);
@@ -164,7 +164,7 @@ class GeminiDecoder final : public JsonStreamDecoder {
   }
 
   const BlockOrigin origin_;
-  std::string pending_;  // text of parts that become one
+  std::string pending_;  // consecutive texts that become one part
   bool pending_is_thought_ = false;
   std::string finish_reason_;
   std::int64_t prompt_ = 0;

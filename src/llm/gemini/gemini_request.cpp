@@ -1,4 +1,4 @@
-// The request for generated content.
+// Builds the request for generated content.
 #include <algorithm>
 
 #include "base/base64.hpp"
@@ -14,7 +14,7 @@
 namespace errand::llm {
 namespace {
 
-// The vendor takes more types than other vendors, but no GIF.
+// The vendor accepts more types than other vendors do, but no GIF.
 bool is_taken(const FilePart& file) {
   std::string_view type = file.mime_type;
   return type == "image/png" || type == "image/jpeg" || type == "image/webp" ||
@@ -38,7 +38,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return {{"text", note_on(request, file)}};
 }
 
-// Builds the contents.
+// Builds the contents of the request.
 class Contents final {
  public:
   Contents(const TurnRequest& request, const GeminiOptions& options)
@@ -52,7 +52,7 @@ class Contents final {
     json::Array parts = is_turn ? turn_parts(message) : user_parts(message);
     if (is_turn) sign_first_call(parts);
     add_content(is_turn ? "model" : "user", std::move(parts));
-    // Function responses go into a content of their own; their files follow in the next one.
+    // Function responses go into a content of their own, and their files into the next one.
     add_content("user", result_files(message));
   }
 

@@ -24,7 +24,7 @@ constexpr std::array<Row, 9> kMeanings = {{
     {"DEADLINE_EXCEEDED", error_class::kTimeout},
 }};
 
-// The text under `key` in the first of the details that has any.
+// The text under `key` in the first detail that has one.
 std::string_view detail_of(const ErrorBody& error, std::string_view key) {
   const json::Array* details = array_at(&error.object, "details");
   if (!details) return {};

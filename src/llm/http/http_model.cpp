@@ -63,8 +63,8 @@ std::string_view without_latest(std::string_view id) {
   return id;
 }
 
-// Whether the vendor's list of models has this model. An answer that is not a list only proves that
-// the vendor is there.
+// Whether the vendor's list of models has this model. If the answer is not a list, it proves only
+// that the vendor is reachable.
 Reachability judge_list(std::string_view body, const std::optional<std::string>& listed_id) {
   auto answer = parse_object(body);
   const json::Array* models = answer ? array_at(&*answer, "data") : nullptr;
@@ -87,7 +87,7 @@ Reachability judge_missing(const std::optional<std::string>& listed_id) {
 
 }  // namespace
 
-// The answer to one question.
+// Streams the answer to one request.
 class HttpTurn final : public TurnStream {
  public:
   HttpTurn(HttpModel::Deps deps, std::shared_ptr<const Provider> provider,
@@ -115,8 +115,8 @@ class HttpTurn final : public TurnStream {
   }
 
  private:
-  // The next events. Until the answer begins, a failure is retried while that may help, and then
-  // settled. After that, every failure is passed on.
+  // The next events. Until the answer begins, a failure is retried while that may help; then it is
+  // marked as settled. After that, every failure is passed on.
   Task<Events> advance() {
     for (;; ++attempt_) {
       Part part = co_await read_on();
@@ -131,7 +131,7 @@ class HttpTurn final : public TurnStream {
       if (may_ask_without_format(failed->failure)) {
         is_without_format_ = true;
         stream_.reset();
-        --attempt_;  // it was no attempt at what is asked now
+        --attempt_;  // the request without the format is not a retry
         continue;
       }
       milliseconds pause = part.retry_after.value_or(own_pause());
@@ -158,18 +158,18 @@ class HttpTurn final : public TurnStream {
 
   struct Part {
     Events events;                            // at least one
-    std::optional<milliseconds> retry_after;  // the pause that a failure asks for
+    std::optional<milliseconds> retry_after;  // the pause that the vendor asks for
   };
 
-  // Reads on in the stream; opens it first if there is none.
+  // Reads the next part of the stream, which it opens first if necessary.
   Task<Part> read_on() {
     if (!stream_) {
       auto refusal = co_await open();
       if (refusal) co_return to_part(std::move(*refusal));
     }
     Part part;
-    // Pings and comments reset the idle timeout, because vendors send them while a model thinks.
-    // A stream of nothing else ends at the total timeout.
+    // Pings and comments reset the idle timeout, because vendors send them while a model thinks. A
+    // stream that sends nothing else ends at the total timeout.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
       if (!bytes) co_return to_part(transport_failure(bytes.error()));
@@ -192,7 +192,7 @@ class HttpTurn final : public TurnStream {
     return {.events = only(Failed{std::move(failure.failure)}), .retry_after = failure.retry_after};
   }
 
-  // A long event is decoded on the pool. Nobody uses the decoder meanwhile.
+  // A long event is decoded on the pool, and nothing else uses the decoder meanwhile.
   Task<Result<Events>> decode(std::string bytes) {
     ERRAND_CO_TRY(auto parts, reader_.feed(bytes));
     Events events;
@@ -212,7 +212,8 @@ class HttpTurn final : public TurnStream {
     co_return events;
   }
 
-  // The pool lets go of the question before anybody hears of the request: its files are large.
+  // The pool frees the request's messages before the result is handed over, because their files are
+  // large.
   Task<Result<ProviderRequest>> build(TurnRequest request) {
     BlockingPool* pool = rough_bytes(request) > kBytesInABreath ? deps_.pool : nullptr;
     auto work = [provider = provider_, request = std::move(request)]() mutable {
@@ -223,7 +224,7 @@ class HttpTurn final : public TurnStream {
     co_return built;
   }
 
-  // Sends the request. Returns nothing once the stream of the answer is open.
+  // Sends the request. Returns nothing if the stream of the answer is open.
   Task<std::optional<ApiFailure>> open() {
     if (lacks_json_format_ || is_without_format_) request_->is_json = false;
     auto written = co_await build(*request_);
@@ -260,7 +261,7 @@ class HttpTurn final : public TurnStream {
                                    .now = deps_.clock.now()});
   }
 
-  // What is left of the time for all attempts and pauses.
+  // The time left for all further attempts and pauses.
   milliseconds time_left() const {
     return std::chrono::duration_cast<milliseconds>(deadline_ - deps_.timers.now());
   }
@@ -276,19 +277,19 @@ class HttpTurn final : public TurnStream {
   HttpModel::Deps deps_;
   const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
-  bool& lacks_json_format_;  // of the model
+  bool& lacks_json_format_;  // shared by all turns of the model
   const std::function<void(const ModelRetry&)> on_retry_;
-  std::optional<TurnRequest> request_;  // until it cannot be sent again
+  std::optional<TurnRequest> request_;  // reset when it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream
   int attempt_ = 0;
-  // The current attempt.
+  // Of the current attempt.
   std::unique_ptr<net::ClientStream> stream_;
   std::shared_ptr<StreamDecoder> decoder_;
   net::SseReader reader_;
   bool holds_to_json_ = false;
-  bool is_without_format_ = false;  // the format was refused, and left out
-  bool has_begun_ = false;          // a part of the answer has been passed on
+  bool is_without_format_ = false;  // the vendor rejected the format
+  bool has_begun_ = false;          // some of the answer was passed on
   bool is_over_ = false;
 };
 

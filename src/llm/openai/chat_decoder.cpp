@@ -1,4 +1,4 @@
-// The stream of a chat completion.
+// Decodes the stream of a chat completion.
 #include <algorithm>
 #include <utility>
 
@@ -14,7 +14,7 @@
 namespace errand::llm {
 namespace {
 
-// How deep the end of a JSON text is nested, whatever pieces the text comes in.
+// How deeply the end of a JSON text is nested. The text may arrive in any pieces.
 class Nesting final {
  public:
   void read(std::string_view text) {
@@ -43,27 +43,27 @@ class Nesting final {
   bool is_escaped_ = false;
 };
 
-// A call that is being put together.
+// A call whose fragments are still arriving.
 struct Slot {
   std::optional<std::int64_t> index;
   std::string id;
   std::string name;
   std::string arguments;
   Nesting nesting = {};    // of the arguments
-  bool is_broken = false;  // the arguments were closed once, and were no object
+  bool is_broken = false;  // the arguments were closed, but are not an object
 };
 
-// The arguments of a fragment: text as a rule, an object on some servers.
+// The arguments in a fragment: usually text, an object on some servers.
 std::string fragment_arguments(const json::Object* function) {
   const json::Value* value = function ? function->if_contains("arguments") : nullptr;
   if (!value || value->is_null()) return {};
   return value->is_string() ? std::string(json::view(value->as_string())) : json::write(*value);
 }
 
-// Finds out which call each fragment belongs to, which servers say in many ways.
+// Finds out which call each fragment belongs to, which servers tell in different ways.
 class Slots final {
  public:
-  // false: there are more calls than anybody makes.
+  // Returns false if the answer has too many calls.
   bool add(const json::Object& fragment) {
     const json::Object* function = object_at(&fragment, "function");
     Slot piece{.index = integer_at(&fragment, "index"),
@@ -90,7 +90,7 @@ class Slots final {
     return piece.index ? find_by_index(piece) : find_without_index(piece);
   }
 
-  // Servers that number every call 0 tell them apart by id, or send each one whole.
+  // Some servers number every call 0: they tell calls apart by id, or send each one whole.
   Slot* find_by_index(const Slot& piece) {
     auto found = std::find_if(slots_.rbegin(), slots_.rend(),
                               [&](const Slot& slot) { return slot.index == piece.index; });
@@ -100,7 +100,8 @@ class Slots final {
     return is_other_id || (is_named_again && is_whole(*found)) ? nullptr : &*found;
   }
 
-  // A name may come with every fragment of a long text: the text is parsed once, when it is closed.
+  // Every fragment of long arguments may come with the name, so the arguments are parsed only once,
+  // when they are closed.
   static bool is_whole(Slot& slot) {
     if (slot.is_broken || !slot.nesting.is_closed()) return false;
     slot.is_broken = !parse_object(slot.arguments).has_value();
@@ -203,7 +204,7 @@ class ChatDecoder final : public JsonStreamDecoder {
     if (finish_reason_ == "error") {
       return fail(broken_stream("the model's server reports an error").failure, out);
     }
-    // Nothing tells which call the limit cut, so that none of them is made.
+    // Nothing tells which of the calls the output limit cut off, so none of them is made.
     bool is_cut = finish_reason_ == "length";
     if (!is_cut && !close_calls(out)) return;
     std::string_view reason = is_cut                 ? "max_tokens"

@@ -1,4 +1,4 @@
-// The request for a chat completion.
+// Builds the request for a chat completion.
 #include "base/text.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
@@ -56,7 +56,7 @@ json::Object file_json(const TurnRequest& request, const FilePart& file) {
   return text_json(note_on(request, file));
 }
 
-// Results can only be text in this format, so their files follow in a user message.
+// In this format, results can only be text, so their files follow in a user message.
 void append_result_files(json::Array& out, const TurnRequest& request, const Message& message) {
   json::Array parts;
   for (const ToolResultPart& result : message.results) {
@@ -122,7 +122,7 @@ void add_tools(json::Object& body, const TurnRequest& request, const ChatOptions
   if (!tools.empty()) body["tools"] = std::move(tools);
 }
 
-// A model that is held to JSON cannot call tools on every server.
+// Some servers cannot combine a forced JSON answer with tools.
 bool holds_to_json(const TurnRequest& request) {
   return request.is_json && (request.tools->empty() || request.tools_off);
 }

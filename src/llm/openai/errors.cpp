@@ -12,7 +12,7 @@ namespace {
 
 using Row = std::pair<std::string_view, std::string_view>;
 
-// Codes and types, whatever the status: a stream that began with 200 carries them too.
+// Codes and types, whatever the status: an error in a stream that began with 200 has them, too.
 constexpr std::array<Row, 25> kMeanings = {{
     {"context_length_exceeded", error_class::kContextWindow},
     {"exceed_context_size_error", error_class::kContextWindow},

@@ -1,4 +1,4 @@
-// The stream of a response.
+// Decodes the stream of a response.
 #include <set>
 #include <utility>
 
@@ -26,7 +26,7 @@ class ResponsesDecoder final : public JsonStreamDecoder {
     take_typed(type.empty() ? name : type, event, out);
   }
 
-  // false: it was one, flat or nested.
+  // Returns false if the event is an error, flat or nested.
   bool take_error(std::string_view name, const json::Object& event, Events& out) {
     const json::Value* nested = event.if_contains("error");
     bool is_nested = nested && !nested->is_null();
@@ -72,7 +72,7 @@ class ResponsesDecoder final : public JsonStreamDecoder {
     out.emplace_back(Delta{std::string(text)});
   }
 
-  // Which output item an event is about.
+  // Names the output item that an event is about.
   static std::string key_of(const json::Object& event) {
     auto index = integer_at(&event, "output_index");
     return index ? cat(*index) : std::string(text_at(&event, "item_id"));
@@ -85,7 +85,7 @@ class ResponsesDecoder final : public JsonStreamDecoder {
     out.emplace_back(BlockClosed{tag_block(origin_, json::write(item))});
   }
 
-  // Servers that do not stream send the text in the item only.
+  // Servers that do not stream text send it only with the finished item.
   void close_message(const json::Object& event, const json::Object& item, Events& out) {
     bool is_streamed = streamed_.contains(key_of(event));
     bool has_refusal = !refusal_.empty();
@@ -115,7 +115,7 @@ class ResponsesDecoder final : public JsonStreamDecoder {
                                 .arguments = std::string(text_at(&item, "arguments"))});
   }
 
-  // `cut_by` is empty for an answer that is complete.
+  // `cut_by` is empty for a complete answer.
   void end(const json::Object* response, std::string_view cut_by, Events& out) {
     const json::Object* counts = object_at(response, "usage");
     Usage usage;

@@ -1,4 +1,4 @@
-// The request for a response.
+// Builds the request for a response.
 #include "base/text.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
@@ -13,7 +13,7 @@ namespace errand::llm {
 namespace {
 
 json::Object tool_json(const ToolDecl& tool) {
-  // Not strict, so that any schema will do: the run itself checks the arguments.
+  // Not strict, because strict mode rejects many schemas: the run itself checks the arguments.
   return {{"type", "function"},
           {"name", tool.name},
           {"description", told_description(tool)},
@@ -51,7 +51,7 @@ json::Value content_json(const TurnRequest& request, std::string_view text,
   return parts;
 }
 
-// Builds the items of a conversation.
+// Builds the items of the conversation.
 class InputItems final {
  public:
   InputItems(const TurnRequest& request, BlockOrigin origin)
@@ -85,7 +85,7 @@ class InputItems final {
       }
       items_.push_back(std::move(*item));
     }
-    // The vendor refuses reasoning without the item that it led to.
+    // The vendor rejects reasoning without the item that it led to.
     while (items_.size() > turn_start_ &&
            text_at(&items_.back().as_object(), "type") == "reasoning") {
       items_.pop_back();
@@ -119,7 +119,7 @@ class InputItems final {
     items_.push_back(std::move(item));
   }
 
-  // The last turn's call with this id.
+  // The call of the last turn that has this id.
   const json::Object* find_call(std::string_view id) const {
     for (std::size_t i = turn_start_; i < items_.size(); ++i) {
       const json::Object& item = items_[i].as_object();

@@ -10,7 +10,7 @@ constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
 constexpr std::string_view kSpace = " \t\r\n";
 
-// How many bytes at the end of `text` could be the beginning of `tag`.
+// The number of bytes at the end of `text` that could be the beginning of `tag`.
 std::size_t begun_at_end(std::string_view text, std::string_view tag) {
   std::size_t longest = std::min(text.size(), tag.size() - 1);
   for (std::size_t n = longest; n > 0; --n) {

@@ -13,7 +13,7 @@
 namespace errand::mcp {
 namespace {
 
-// Adds a part to what the model is asked. What it cannot be told is named instead.
+// Adds a part to the question to the model. A part that the model cannot take is named instead.
 struct AddPart {
   Message& to;
 
@@ -37,8 +37,8 @@ struct AddPart {
   void say(std::string_view text) const { append(to.text, to.text.empty() ? "" : "\n", text); }
 };
 
-// The run's own model answers as the run has it: the server's wishes for a model and a temperature
-// do not count.
+// The run's own model answers with the run's settings: the server's wishes for a model and a
+// temperature are ignored.
 ModelQuestion question_of(CreateMessageParams params) {
   ModelQuestion question{.system_prompt = std::move(params.system_prompt)};
   if (params.max_tokens > 0) question.output_tokens_max = params.max_tokens;
@@ -54,7 +54,7 @@ std::string stop_reason_of(std::string_view finish_reason) {
   return finish_reason == "max_tokens" ? "maxTokens" : "endTurn";
 }
 
-// Cuts the text before the first of the sequences. Whether there was one.
+// Cuts the text before the first of the sequences. Returns whether there was one.
 bool cut_at(std::string& text, const std::vector<std::string>& stop_sequences) {
   std::size_t end = std::string::npos;
   for (const std::string& one : stop_sequences) {
@@ -65,7 +65,7 @@ bool cut_at(std::string& text, const std::vector<std::string>& stop_sequences) {
   return true;
 }
 
-// Not every vendor takes stop sequences, so the answer is cut here.
+// Not every vendor supports stop sequences, so the answer is cut here.
 Task<Result<CreateMessageResult>> wait_for_model(AnswerPtr<ModelAnswer> pending,
                                                  std::vector<std::string> stop_sequences) {
   auto answer = co_await PendingAnswer<ModelAnswer>::wait(std::move(pending));
@@ -95,7 +95,7 @@ json::Object args_of(const ElicitParams& params, std::string_view tool) {
   return args;
 }
 
-// What the form says of fields that were left out.
+// Adds the form's defaults for fields that were left out.
 void add_defaults(const json::Object& schema, json::Object& content) {
   const json::Object* fields = json::object_at(&schema, "properties");
   if (!fields) return;
@@ -106,7 +106,7 @@ void add_defaults(const json::Object& schema, json::Object& content) {
   }
 }
 
-// A form whose schema makes no sense takes anything.
+// Any answer fits a form whose schema is not valid.
 bool fits(const json::Object& schema, const json::Object& content) {
   json::SchemaCache once;
   auto compiled = once.get(schema);

@@ -24,12 +24,12 @@ std::size_t size_of(const Tool& tool) {
   return json::write(to_json(tool)).size();
 }
 
-// Collects pages, within the limits.
+// Collects the pages of a list, within the limits.
 class ToolCollector final {
  public:
   explicit ToolCollector(const ClientLimits& limits) : limits_(limits) {}
 
-  // False once no more tools are wanted.
+  // Returns false when no more tools are wanted.
   bool add(ToolPage page) {
     ++pages_;
     for (std::string& note : page.dropped) add_note(std::move(note));
@@ -77,7 +77,8 @@ struct CollectedPage {
   bool is_more;
 };
 
-// A page may have megabytes: it is taken in on the pool. Nobody uses the collector meanwhile.
+// A page may have megabytes, so it is parsed on the pool. Nothing else uses the collector
+// meanwhile.
 Task<Result<CollectedPage>> collect(BlockingPool* pool, std::shared_ptr<ToolCollector> collector,
                                     json::Value answer) {
   auto take = [collector = std::move(collector),
@@ -154,10 +155,11 @@ Task<Result<ToolListPtr>> Client::list_tools(SessionPtr session) {
   ERRAND_CO_TRY(collector->list.decls, co_await decls_of(deps_.schemas, tools));
   collector->list.tools = std::move(*tools);
   auto list = std::make_shared<const ToolList>(std::move(collector->list));
-  if (changes != tools_changes_) co_return ToolListPtr(list);  // it has changed meanwhile
+  if (changes != tools_changes_)
+    co_return ToolListPtr(list);  // the server has changed it meanwhile
   tools_ = list;
   tools_watched_ = is_watched;
-  // Only the modern era has a time to live, which a server may make too long.
+  // Only the modern era has a time to live for lists, which a server may set too long.
   milliseconds kept = options_.limits.unwatched_time;
   if (session->info().era == Era::modern) kept = std::min(ttl, kTtlMax);
   tools_expire_ = deps_.timers.now() + kept;
@@ -184,7 +186,7 @@ Task<Result<CallToolResult>> Client::call_tool(CallToolParams params, CallToolOp
     auto session = co_await connected();
     if (!session) co_return std::move(session).error();
     auto result = co_await call_on(*session, params, options);
-    // A server that does not know the session, or the headers, has not taken the call.
+    // A server that does not know the session, or rejects the headers, has not taken the call.
     bool is_ended = !result && result.error().reason() == "session_ended";
     bool is_mismatch = !result && result.error().reason() == "header_mismatch";
     if (attempt > 0 || (!is_ended && !is_mismatch)) co_return result;
@@ -213,7 +215,7 @@ Task<Result<rpc::Answer>> Client::request(std::string method, json::Object param
   }
 }
 
-// The id of the session is left out: whoever has it can use the session.
+// The session's id is left out, because anybody who has it can use the session.
 void Client::describe_call(const Session& session, SpanNotes& span) const {
   span.note("mcp.method.name", kCallMethod);
   span.note("mcp.protocol.version", session.info().protocol_version);
@@ -270,7 +272,7 @@ Task<json::Object> Client::answer_inputs(InputRequired wanted, ClientFeatures* f
   for (auto& [key, request] : wanted.requests) {
     rpc::Answer answer =
         co_await answer_request(features, std::move(request.method), std::move(request.params));
-    // There is no way to answer with an error. The server asks again or gives up.
+    // The protocol has no error for an input. The server asks again or gives up.
     if (auto* value = std::get_if<json::Value>(&answer)) responses[key] = std::move(*value);
   }
   json::Object out{{"inputResponses", std::move(responses)}};
@@ -278,7 +280,7 @@ Task<json::Object> Client::answer_inputs(InputRequired wanted, ClientFeatures* f
   co_return out;
 }
 
-// Whether the user has agreed to open all of the pages, and there is one.
+// Whether there is a page, and the user has agreed to open all of them.
 Task<bool> Client::open_pages(std::vector<json::Object> pages, ClientFeatures* features) {
   for (json::Object& page : pages) {
     page["mode"] = "url";
@@ -295,7 +297,7 @@ Task<CallToolResult> Client::check_output(SchemaPtr schema, CallToolResult resul
   std::string wrong =
       "The result has no structured content, although the tool has an output schema.";
   if (result.structured_content) {
-    // The pool may still hold the value when whoever made the call is gone.
+    // The pool may use the value for longer than the caller waits.
     auto value = std::make_shared<json::Value>(std::move(*result.structured_content));
     auto errors = co_await check_aside(deps_.schemas, std::move(schema), value);
     if (errors && errors->empty()) {

@@ -46,7 +46,7 @@ struct ToolList {
 using ToolListPtr = std::shared_ptr<const ToolList>;
 
 struct CallToolOptions {
-  milliseconds silence_max = seconds(60);  // progress starts it anew
+  milliseconds silence_max = seconds(60);  // progress restarts it
   milliseconds total_max = seconds(600);
   // What a result must fit that is not a failure. Null: any result will do.
   SchemaPtr output_schema = nullptr;
@@ -132,8 +132,8 @@ class Client final {
   std::list<Wakeup*> waiting_;       // for the end of an attempt
   ToolListPtr tools_;                // null: not known, or changed
   std::uint64_t tools_changes_ = 0;  // how often they have been forgotten
-  bool tools_watched_ = false;       // the server told of changes when the list was asked for
-  SteadyTime tools_expire_{};        // of a list whose changes nobody tells
+  bool tools_watched_ = false;       // the server was reporting changes when the list was read
+  SteadyTime tools_expire_{};        // of a list without reports of changes
   TaskGroup tasks_;
 };
 

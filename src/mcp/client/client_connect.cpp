@@ -1,4 +1,4 @@
-// How a client gets its connection: one attempt at a time, for whoever waits.
+// How a client connects: one attempt at a time, for all calls that wait.
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr milliseconds kWaitedPauseMax = seconds(3);  // a longer pause fails the call at once
 
-// Whether the server may be one of HTTP+SSE.
+// Whether the server may speak the older HTTP+SSE transport.
 bool may_have_sse(int failed_status) {
   return failed_status == 400 || failed_status == 404 || failed_status == 405 ||
          failed_status == 406 || failed_status == 415;
@@ -72,8 +72,8 @@ Task<void> Client::open() {
 
 void Client::note_failure(const Error& error) {
   failure_ = error;
-  // A server that was replaced may speak another dialect than before. One that has answered, if
-  // only with an error, may be such a server.
+  // A server that was replaced may speak another dialect than before. If it answers, if only with
+  // an error, the dialect is detected again.
   const bool has_answered =
       error.code() != ErrorCode::unavailable || error.reason() == "server_error";
   if (has_answered) dialect_.reset();
@@ -116,7 +116,7 @@ Task<Result<Dialect>> Client::open_http(const HttpServer* server) {
   co_await give_up_session();
   if (!may_have_sse(status)) co_return dialect;
   auto opened = co_await open_sse(server);
-  // If there is no such stream either, the first failure tells more.
+  // If the older transport does not work either, the first failure says more.
   if (!opened && opened.error().code() == ErrorCode::unsupported) co_return dialect;
   co_return opened;
 }
@@ -141,7 +141,7 @@ Task<Result<Dialect>> Client::open_sse(const HttpServer* server) {
 Task<Result<Dialect>> Client::open_program() {
   auto dialect = co_await start_and_shake(dialect_);
   if (dialect_ || dialect || dialect.error().reason() != "program_ended") co_return dialect;
-  // It may have ended over the question which era it is of.
+  // The program may have ended because of the question which era it speaks.
   auto legacy = co_await start_and_shake(Dialect::legacy);
   co_return legacy;
 }

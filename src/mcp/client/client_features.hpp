@@ -9,8 +9,8 @@
 
 namespace errand::mcp {
 
-// What a server may ask of this side. Whatever is not offered is answered as not supported. Called
-// on the client's home. An Error is told to the server.
+// What a server may ask of this side. Requests for features that are not offered are answered as
+// not supported. Called on the client's home. An Error goes to the server.
 class ClientFeatures {
  public:
   virtual ~ClientFeatures() = default;

@@ -15,7 +15,7 @@ std::shared_ptr<const std::string> bytes_of(const std::string& base64) {
   return bytes ? std::make_shared<const std::string>(std::move(*bytes)) : nullptr;
 }
 
-// Content of the protocol as tools here give it back.
+// Turns content of the protocol into the content of a tool.
 struct ToContent {
   errand::Content operator()(const TextContent& part) const {
     return errand::TextContent{part.text};

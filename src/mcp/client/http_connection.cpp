@@ -18,9 +18,9 @@ constexpr std::size_t kErrorBodyBytesMax = 64U * 1024;
 constexpr std::size_t kSessionBytesMax = 1024;
 constexpr milliseconds kResumePause = seconds(1);
 constexpr milliseconds kResumePauseMax = seconds(60);
-constexpr milliseconds kGoodbyeTime = seconds(2);  // for a server to end a session
+constexpr milliseconds kGoodbyeTime = seconds(2);  // to tell the server that a session ends
 
-// Requests that change nothing may be sent again after an idle connection has closed.
+// Requests that change nothing may be sent again if an idle connection was closed.
 net::Resend resend_of(std::string_view method) {
   bool is_read = method == "initialize" || method == "server/discover" || method == "ping" ||
                  method.ends_with("/list");
@@ -32,7 +32,7 @@ bool is_session_id(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
 }
 
-// A call may take as long as its own limits say, which are not those of HTTP.
+// A call has time limits of its own, which are not those of HTTP.
 constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
                                        .idle = net::ClientTimeouts::kNone,
                                        .total = net::ClientTimeouts::kNone};
@@ -40,7 +40,7 @@ constexpr net::ClientTimeouts kPatient{.first_byte = net::ClientTimeouts::kNone,
 }  // namespace
 
 struct HttpConnection::Exchange {
-  std::optional<rpc::Id> id;  // of the request, if it is one
+  std::optional<rpc::Id> id;  // empty for a notification
   Interrupt interrupt;
   int resumes = 0;
 };
@@ -89,7 +89,7 @@ Task<Result<std::optional<rpc::Received>>> HttpConnection::receive() {
 }
 
 Task<void> HttpConnection::flush() {
-  // A task that was spawned begins only after its spawner has given way.
+  // A spawned task begins only after the task that spawned it has yielded.
   co_await asio::post(asio::use_awaitable);
   WakeupAt idle(deps_.home, flushing_);
   while (!exchanges_.empty() && !inbox_.is_closed()) co_await idle.wait();
@@ -112,7 +112,7 @@ Task<void> HttpConnection::join() {
   co_await end_session();
 }
 
-// Servers keep a session until they are told, or for hours.
+// Tells the server that the session is over; otherwise it might keep the session for hours.
 Task<void> HttpConnection::end_session() {
   if (session_.empty() || std::exchange(has_session_ended_, true)) co_return;
   net::ClientRequest request = make_get({});
@@ -121,7 +121,7 @@ Task<void> HttpConnection::end_session() {
                       .first_byte = kGoodbyeTime,
                       .idle = kGoodbyeTime,
                       .total = kGoodbyeTime};
-  // A server that has gone, or that keeps its sessions, needs nothing more.
+  // The answer does not matter: the server may have gone, or may not end sessions on request.
   [[maybe_unused]] auto ended = co_await deps_.http.send(std::move(request));
 }
 
@@ -227,7 +227,7 @@ Task<Result<void>> HttpConnection::exchange(rpc::Outgoing message, Exchange* sta
   co_return Result<void>();
 }
 
-// The body may hold an error of the protocol, which says more than the status.
+// The body may hold an error of the protocol, which says more than the HTTP status.
 Task<Result<void>> HttpConnection::take_failure(const rpc::Id* id, net::ClientStream* stream) {
   int status = stream->status();
   failed_status_ = status;
@@ -289,7 +289,7 @@ Task<Result<HttpConnection::StreamEnd>> HttpConnection::read_events(SseSource* s
     auto event = co_await source->next();
     if (!event) co_return std::move(event).error();
     if (!*event) co_return StreamEnd::resumable;
-    // The first event of a stream may hold nothing but the id to resume from.
+    // The first event of a stream may hold only the id to resume from.
     if ((*event)->type != "message" || (*event)->data.empty()) continue;
     state->resumes = 0;
     bool is_answer = state->id && is_answer_to((*event)->data, *state->id);
@@ -310,7 +310,7 @@ Task<void> HttpConnection::read_server_stream(std::function<void()> on_gap) {
     net::ClientRequest request = make_get(last_id);
     request.interrupt = &ending_;
     auto opened = co_await deps_.http.open(std::move(request));
-    // A server without such a stream says so with a status.
+    // A server that has no such stream answers with a status.
     if (opened && !is_success((*opened)->status())) co_return;
     if (opened && net::has_type(**opened, "text/event-stream")) {
       SseSource source(std::move(*opened));

@@ -33,8 +33,8 @@ class HttpConnection final : public rpc::Connection {
   static constexpr std::size_t kExchangesMax = 512;  // at once; beyond, send() refuses
   static constexpr int kResumesMax = 20;             // of one stream, without a message in between
 
-  // `notice_time` is how long a server may take over a message that gets no answer, which nobody
-  // else gives up. Beyond, the message counts as sent.
+  // `notice_time` is how long a server may take over a message without an answer, because no call
+  // limits it. After that, the message counts as sent.
   HttpConnection(ClientDeps deps, HttpServer server, milliseconds notice_time);
 
   Result<void> send(rpc::Outgoing message) override;

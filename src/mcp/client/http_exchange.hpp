@@ -37,7 +37,7 @@ class SseSource final {
 
 bool is_success(int status);
 
-// Says what a status other than success means. The reason is "http_404" and so on.
+// The error for a status other than success. The reason is "http_404" and so on.
 Error status_error(const std::string& url, int status);
 
 // A request that broke after it was sent may have been carried out.

@@ -21,7 +21,7 @@ McpServer configured_ref(const std::string& name) {
   return {.name = name, .url = cat(kConfiguredServer, name), .headers = {}, .tool_filter = {}};
 }
 
-// Of a server of the configuration.
+// The name under which the configuration has the server.
 std::string name_of(const McpServer& server) {
   return server.url.substr(kConfiguredServer.size());
 }
@@ -50,7 +50,7 @@ Task<Result<NetHeaders>> filled(NetHeaders headers, CallSecrets* secrets) {
   co_return out;
 }
 
-// Headers of the configuration hold their keys in plain text, maybe with a scheme before them.
+// Headers of the configuration hold their keys in plain text, perhaps behind a scheme.
 void remember(const NetHeaders& headers, CallSecrets* secrets) {
   for (const net::Header& header : headers) {
     if (!may_be_secret(header.name, header.value)) continue;
@@ -108,7 +108,7 @@ Task<Result<McpTools::ClientPtr>> McpTools::client_for(McpServer server, Princip
   co_return client_at(std::move(address), server, who, caller);
 }
 
-// Ends the client that nobody has used for longest. False: all of them are in use.
+// Closes the idle client that was used longest ago. Returns false if all clients are in use.
 bool McpTools::make_room() {
   if (clients_.size() < kClientsMax) return true;
   auto idle = std::find_if(clients_.rbegin(), clients_.rend(),
@@ -198,14 +198,15 @@ Task<Result<std::vector<ToolDecl>>> McpTools::tools_of(McpServer server, Princip
 ToolPtr McpTools::open(const ToolDecl& binding, const ToolRef& ref, const Principal& who) {
   const auto* server = std::get_if<McpServer>(&ref);
   if (!server) return nullptr;
-  // A ref that says how long a call may take knows whether the server reports progress.
+  // Whoever gives a ref a timeout knows whether the server reports progress, so the timeout is
+  // taken as it is.
   FindClient find = [this, server = *server, who](CallSecrets* secrets, Caller caller) {
     return client_for(server, who, secrets, caller);
   };
   return make_tool(std::move(find), binding, server->timeout.value_or(kCallSilenceMax));
 }
 
-// What configured servers have answered. The caller may leave before all of them have.
+// The answers of the configured servers. The caller may leave before all servers have answered.
 struct McpTools::Asked {
   std::map<std::string, std::vector<ToolDecl>> tools;
   std::set<std::string> unanswered;
@@ -239,7 +240,7 @@ Task<void> McpTools::ask_configured(std::vector<std::string> names, Principal wh
   }
 }
 
-// A server that has just been found down is not asked again by every caller.
+// A server that was found down a moment ago is not asked again by every caller.
 Task<Result<std::vector<ToolOffer>>> McpTools::offers(Principal who) {
   std::erase_if(down_,
                 [now = deps_.timers.now()](const auto& one) { return one.second.until <= now; });

@@ -33,8 +33,8 @@ class McpTools final : public RemoteToolSource {
   // is one everywhere, no new client is made.
   static constexpr std::size_t kClientsMax = 256;
 
-  // Servers that runs can name as "config:NAME". Whoever runs this process trusts them: `http` may
-  // reach any address.
+  // Servers that runs can name as "config:NAME". The operator of this process trusts them: `http`
+  // may reach any address.
   struct Configured {
     std::map<std::string, ConfiguredServer> servers;
     net::HttpClient& http;  // outlives the tools
@@ -88,7 +88,7 @@ class McpTools final : public RemoteToolSource {
   const Configured configured_;
   SecretSource* const secrets_;
   std::function<void(const WorkspaceSlug&)> tell_changed_;  // empty: nobody wants to know
-  // Of configured servers by their names, and of all others without one.
+  // By the name of a configured server; all other servers share the empty name.
   std::map<std::pair<std::string, Caller>, std::unique_ptr<ClientFeatures>> features_;
   std::list<Known> clients_;  // the one used last is first
   struct Down {

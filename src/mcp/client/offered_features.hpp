@@ -25,7 +25,7 @@ class OfferedFeatures final : public ClientFeatures {
   const ClientCapabilities offered_;
 };
 
-// A folder as servers are told of it. The path is absolute.
+// A folder in the form that servers get. The path is absolute.
 Root root_of(const std::filesystem::path& folder);
 
 }  // namespace errand::mcp

@@ -12,7 +12,7 @@ namespace {
 constexpr milliseconds kSubscribePause = seconds(5);
 constexpr int kFailedSubscriptionsMax = 10;  // in a row
 
-// Whether a server that fails like this might understand the legacy era's handshake.
+// Whether a server that fails like this may speak the legacy era's handshake.
 bool may_be_legacy(const Error& error) {
   switch (error.code()) {
     case ErrorCode::timeout:
@@ -23,7 +23,7 @@ bool may_be_legacy(const Error& error) {
   }
 }
 
-// Whether the server, which refuses a version, names one that `is_wanted`.
+// Whether a server that refuses our version names one for which `is_wanted` holds.
 template <class F>
 bool offers_version(const rpc::RpcError& error, F is_wanted) {
   if (error.code != code::kUnsupportedVersion) return false;
@@ -65,7 +65,7 @@ Task<Result<Dialect>> Session::handshake(std::optional<Dialect> known) {
       if (info_.announces_tool_changes) tasks_.spawn("mcp.subscribe", subscribe());
       co_return Dialect::modern;
     }
-    // A program that ends over a question must be started again.
+    // A program that ends over a question must be started again before the next one.
     if (peer_.end()) co_return *peer_.end();
   }
   auto ready = co_await initialize();
@@ -80,7 +80,7 @@ Task<Result<Session::Found>> Session::discover() {
   const rpc::CallOptions options{.silence_max = options_.limits.detect_time};
   auto answer = co_await call("server/discover", {}, options);
   const auto* error = answer ? std::get_if<rpc::RpcError>(&*answer) : nullptr;
-  // A server may refuse the version once although it speaks it.
+  // A server may once refuse a version that it speaks.
   if (error && offers_version(*error, is_modern_version)) {
     answer = co_await call("server/discover", {}, options);
     error = answer ? std::get_if<rpc::RpcError>(&*answer) : nullptr;
@@ -123,14 +123,14 @@ Task<Result<rpc::Answer>> Session::call(std::string method, json::Object params,
       for (const auto& member : *own) meta[member.key()] = member.value();
     }
     params["_meta"] = std::move(meta);
-    // Over HTTP, closing the stream is the cancellation.
+    // Over HTTP, a call is cancelled by closing its stream.
     if (http_) options.on_abandon = rpc::CallOptions::OnAbandon::say_nothing;
   }
   return peer_.call(std::move(method), std::move(params), std::move(options));
 }
 
-// Holds a request open that tells of changes, for as long as the server allows. A proxy may cut
-// every stream after a while, so only a server that never takes the subscription is left alone.
+// Keeps a request open on which the server reports changes. A proxy may cut every stream after a
+// while, so only a server that never accepts the subscription is left alone.
 Task<void> Session::subscribe() {
   for (failed_subscriptions_ = 0; failed_subscriptions_ < kFailedSubscriptionsMax && !is_over();
        ++failed_subscriptions_) {
@@ -141,7 +141,7 @@ Task<void> Session::subscribe() {
     is_told_of_changes_ = false;
     bool is_refused = answer && std::holds_alternative<rpc::RpcError>(*answer);
     if (is_refused) co_return;
-    options_.on_tools_changed();  // what was missed meanwhile
+    options_.on_tools_changed();  // there may have been changes meanwhile
     co_await deps_.timers.sleep_until(deps_.timers.now() + kSubscribePause);
   }
 }
@@ -164,8 +164,8 @@ Session::Asked::~Asked() {
   if (features_) session_.asked_.remove(this);
 }
 
-// Over HTTP a question comes with the answer to the call that it is about. On one stream for
-// everything, nothing says so.
+// Over HTTP, a question comes in the answer to its call. On a single stream for everything, nothing
+// says which call it belongs to.
 Result<ClientFeatures*> Session::asked_features(const rpc::ServedRequest& served) const {
   if (asked_.empty()) return options_.features;
   for (const Asked* one : asked_) {
@@ -176,8 +176,8 @@ Result<ClientFeatures*> Session::asked_features(const rpc::ServedRequest& served
                               [&](const Asked* one) { return one->caller_ == first.caller_; });
   if (is_clear) return first.features_;
   return Error(ErrorCode::unavailable,
-               "several runs use this server at once, and the request does not say in which call "
-               "it is made");
+               "several runs use this server at once, and the request does not say which call it "
+               "belongs to");
 }
 
 Task<rpc::Answer> Session::handle(rpc::Request request, rpc::ServedRequest* served) {

@@ -105,7 +105,7 @@ Task<Result<void>> SseConnection::read_events() {
   }
 }
 
-// Requests carry the server's credentials, which are for its own origin alone.
+// Requests carry the server's credentials, which must not go to another origin.
 Result<void> SseConnection::take_endpoint(std::string_view reference) {
   ERRAND_TRY(const net::Url base, net::parse_url(server_.url));
   auto resolved = net::resolve_url(base, reference);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kShownLogBytesMax = 500;
 
-// The end of a program's log, as valid text on one line.
+// The end of a program's output on stderr, as valid text on one line.
 std::string last_words(std::string_view log) {
   if (log.size() > kShownLogBytesMax) log.remove_prefix(log.size() - kShownLogBytesMax);
   std::string out;

@@ -18,7 +18,7 @@ bool accepts(std::string_view accept, std::string_view type) {
          accept.find("*/*") != std::string_view::npos;
 }
 
-// A header as the other side wrote it before it made it safe for HTTP.
+// Decodes a header value that the client encoded for HTTP.
 std::string from_header_text(std::string_view text) {
   constexpr std::string_view kBegin = "=?base64?";
   constexpr std::string_view kEnd = "?=";
@@ -34,7 +34,7 @@ rpc::RpcError mismatch(std::string_view header) {
           .message = cat("the header ", header, " is missing or says something else")};
 }
 
-// What the request is about, where the protocol wants it in a header.
+// The name of what the request is about, if the protocol wants that in a header.
 std::optional<std::string_view> name_of(const rpc::Request& asked) {
   if (asked.method == "tools/call" || asked.method == "prompts/get") {
     return json::text_at(&asked.params, "name");
@@ -95,7 +95,7 @@ std::optional<rpc::RpcError> check_modern(const net::Request& request, const rpc
                          .message = "/_meta: expected the version of the protocol"};
   }
   if (request.header("mcp-protocol-version") != *version) return mismatch("MCP-Protocol-Version");
-  if (*version != kModernVersion) return {};  // the dispatcher says which versions there are
+  if (*version != kModernVersion) return {};  // the dispatcher names the supported versions
   auto meta = parse_request_meta(asked.params);
   if (!meta) return to_rpc_error(meta.error());
   if (from_header_text(request.header("mcp-method")) != asked.method) return mismatch("Mcp-Method");

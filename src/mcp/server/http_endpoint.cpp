@@ -32,7 +32,8 @@ net::Response stopping_response() {
   return refusal(503, rpc::code::kOverloaded, "the server is shutting down");
 }
 
-// Of a body that was not read: it takes too much work, or too many others are being read.
+// The answer to a request whose body was not parsed: it takes too much work, or too many others are
+// being parsed.
 net::Response unread_response(const Error& why) {
   if (why.reason() != "too_complex") {
     return refusal(503, rpc::code::kOverloaded, why.message());
@@ -95,7 +96,7 @@ Task<net::Response> HttpEndpoint::post(net::Request request, HttpCaller caller) 
 
 Task<net::Response> HttpEndpoint::post_modern(net::Request request, Posted posted,
                                               HttpCaller caller) {
-  // Notices of this era mean nothing over HTTP: leaving is what cancels a request.
+  // Over HTTP, notifications of this era mean nothing: a client cancels a request by leaving.
   if (!posted.first) co_return accepted();
   if (posted.messages.size() > 1) {
     co_return refusal(400, rpc::code::kInvalidRequest, "this version of MCP has no batches");
@@ -205,7 +206,7 @@ net::Response HttpEndpoint::end_session(const net::Request& request, const HttpC
   return response;
 }
 
-// The session that is found becomes the first.
+// Moves the session that is found to the front.
 HttpEndpoint::Known* HttpEndpoint::find(std::string_view id, const HttpCaller& caller) {
   auto found = std::find_if(sessions_.begin(), sessions_.end(), [&](const Known& one) {
     return one.id == id && one.owner == caller.owner;
@@ -216,7 +217,7 @@ HttpEndpoint::Known* HttpEndpoint::find(std::string_view id, const HttpCaller& c
   return &*found;
 }
 
-// Ends sessions that nobody has used for long, and one more if there are too many.
+// Ends sessions that were not used for long, and one more if there are too many.
 bool HttpEndpoint::make_room() {
   SteadyTime oldest = now() - kIdleMax;
   std::size_t wanted = sessions_.size() >= kSessionsMax ? sessions_.size() - kSessionsMax + 1 : 0;

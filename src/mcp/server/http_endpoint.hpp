@@ -17,7 +17,7 @@ namespace errand::mcp {
 // Who asks, and what there is for them.
 struct HttpCaller {
   std::string owner;  // a session belongs to the owner who began it; others do not find it
-  std::string group;  // those who are told of the same changes
+  std::string group;  // sessions of one group get the same notices of changes
   std::shared_ptr<ServerFeatures> features;
 };
 

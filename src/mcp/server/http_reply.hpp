@@ -21,7 +21,7 @@ class HttpReply final {
   // Of messages that wait for the reader; beyond, the reply is cut off.
   static constexpr std::size_t kBytesMax = 32U * 1024 * 1024;
 
-  // Once a reply has so much, it is cut off if all readers together hold too much.
+  // A reply with this many bytes is cut off if all readers together hold too much.
   static constexpr std::size_t kFairBytes = 256U * 1024;
 
   // `readers` (nullptr: nobody counts) outlives the reply.
@@ -50,7 +50,7 @@ class HttpReply final {
   std::string take_single();
   // The error that the only message tells.
   std::optional<std::int64_t> error_code() const { return error_code_; }
-  // Everything that is there, as server-sent events.
+  // All waiting messages, as server-sent events.
   std::string take_frames();
 
  private:

@@ -59,7 +59,7 @@ Result<void> HttpSession::send(rpc::Outgoing message) {
   return {};
 }
 
-// A client that cancelled a request gets no answer to it: its reply must not stay open for one.
+// A client gets no answer to a request that it cancelled, so the reply must not stay open for one.
 void HttpSession::dropped(const rpc::Id& id) {
   auto found = replies_.find(id);
   if (found == replies_.end()) return;

@@ -7,7 +7,7 @@
 namespace errand::mcp {
 namespace {
 
-// What concerns the connection of the client and not the server behind it.
+// Whether the method concerns the connection of the client, and not the server behind it.
 bool is_of_connection(std::string_view method) {
   return method == "initialize" || method == "ping" || method == "server/discover" ||
          method == "subscriptions/listen" || method == "resources/subscribe" ||
@@ -22,7 +22,7 @@ Task<rpc::Answer> Relay::handle(rpc::Request request, rpc::ServedRequest* served
     auto answer = co_await session_.handle(std::move(request), served);
     co_return answer;
   }
-  // What the client says of itself stays here: the request goes on as one of this program.
+  // The client's data about itself is dropped: the request is sent as one of this program.
   request.params.erase("_meta");
   CallToolOptions options{
       .silence_max = rpc::CallOptions::kNone,

@@ -15,7 +15,7 @@ class Relay final : public rpc::Handler {
       : client_(client), features_(std::move(offer)), session_(features_) {}
 
   Task<rpc::Answer> handle(rpc::Request request, rpc::ServedRequest* served) override;
-  // Tells the client, if it wants to know. `peer` is the one whose handler this is.
+  // Notifies the client if it has asked for that. `peer` is the peer that has this as its handler.
   void announce_change(rpc::Peer& peer, ListKind kind) { session_.announce_change(peer, kind); }
 
  private:

@@ -13,7 +13,7 @@ std::string base64_of(const FilePart& file) {
   return file.bytes ? to_base64(*file.bytes) : std::string();
 }
 
-// Content of tools here as the protocol has it.
+// Turns the content of a tool into content of the protocol.
 struct ToOffered {
   Content operator()(const errand::TextContent& part) const { return TextContent{part.text}; }
   Content operator()(const errand::JsonContent& part) const {

@@ -20,7 +20,7 @@ std::string_view list_name(ListKind kind) {
   return "resources";
 }
 
-// The part of a list that the cursor names. The cursor is the number of its first item.
+// The part of a list from the cursor on. The cursor is the number of its first item.
 template <class T>
 Result<json::Object> page_of(std::string_view member, const std::vector<T>& items,
                              const json::Object& params) {
@@ -54,7 +54,7 @@ json::Array version_list() {
   return out;
 }
 
-// A client is asked only for what it has offered.
+// A client is asked only for input that it has offered to give.
 Result<json::Object> ask_for_input(const InputRequired& wanted, Era era,
                                    const ClientCapabilities& client) {
   if (era != Era::modern) {
@@ -118,7 +118,7 @@ Task<rpc::Answer> ServerSession::handle(rpc::Request request, rpc::ServedRequest
   co_return answer;
 }
 
-// Tells the eras apart and checks what each demands of a request.
+// Tells the eras apart, and checks what each of them demands of a request.
 std::variant<ServerSession::Context, rpc::RpcError> ServerSession::context_of(
     const rpc::Request& request, rpc::ServedRequest* served) const {
   auto version = modern_version_of(request.params);
@@ -170,7 +170,7 @@ Task<rpc::Answer> ServerSession::dispatch(rpc::Request request, Context context)
 }
 
 void ServerSession::notice(rpc::Notification /*notification*/) {
-  // Neither the end of the handshake nor a change of the client's roots needs anything done.
+  // Neither the end of the handshake nor a change of the client's roots needs any work.
 }
 
 Task<Result<json::Object>> ServerSession::initialize(json::Object params, Context /*context*/) {
@@ -291,7 +291,7 @@ Task<Result<json::Object>> ServerSession::complete(json::Object params, Context 
   co_return to_json(*completion);
 }
 
-// A request of the modern era that stays open and brings news.
+// A request of the modern era that stays open and reports changes.
 class ServerSession::Listening final {
  public:
   Listening(ServerSession& session, rpc::Id id, Listener listener)
@@ -341,7 +341,8 @@ Task<Result<json::Object>> ServerSession::listen(json::Object params, Context co
 
 void ServerSession::announce_change(rpc::Peer& peer, ListKind kind) {
   std::string method = cat("notifications/", list_name(kind), "/list_changed");
-  // A connection that takes no more is over, and its client will ask anew.
+  // If the connection takes no more, it is over, and the client reads the list again after it
+  // reconnects.
   if (client_) (void)peer.notify(method, {});
   for (const auto& [id, listener] : listeners_) {
     if (!listener.lists.contains(kind)) continue;

@@ -27,7 +27,7 @@ class ServerSession final : public rpc::Handler {
   Task<rpc::Answer> handle(rpc::Request request, rpc::ServedRequest* served) override;
   void notice(rpc::Notification notification) override;
 
-  // Tells the client, if it wants to know. `peer` is the one whose handler this is.
+  // Notifies the client if it has asked for that. `peer` is the peer that has this as its handler.
   void announce_change(rpc::Peer& peer, ListKind kind);
   void announce_update(rpc::Peer& peer, const std::string& uri);
 

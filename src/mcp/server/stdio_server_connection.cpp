@@ -9,7 +9,7 @@
 namespace errand::mcp {
 namespace {
 
-// Rings when the client is gone.
+// Wakes its waiter when the client is gone.
 class StdioSession final : public rpc::Handler {
  public:
   StdioSession(const Executor& home, rpc::Handler& handler) : handler_(handler), over_(home) {}

@@ -27,9 +27,9 @@ using TlsStream = asio::ssl::stream<tcp::socket&>;
 
 constexpr std::string_view kLookupFailed = "lookup_failed";
 
-// A socket, with TLS on top once it is asked for. The timer closes the socket, which makes the
-// pending operation return; it is set again only when it fires or the limit comes nearer, so that a
-// limit that moves with every read costs nothing.
+// A socket, with TLS on top once that is asked for. The timer closes the socket, which makes the
+// pending operation return. The timer is set again only when it fires or the limit comes nearer, so
+// that a limit that moves with every read costs nothing.
 class SocketConnection final : public ClientConnection {
  public:
   SocketConnection(const Executor& home, std::string name)
@@ -164,7 +164,7 @@ class SocketConnection final : public ClientConnection {
   bool timed_out_ = false;
   bool closed_ = false;  // by us
   const std::string name_;
-  std::shared_ptr<char> alive_ = std::make_shared<char>();  // a fired timer may come after the end
+  std::shared_ptr<char> alive_ = std::make_shared<char>();  // tells a late timer that this is gone
 };
 
 struct Resolving {
@@ -183,7 +183,7 @@ Error lookup_failed(std::string_view host, std::string_view why) {
       .hint("is the host name right, and does this machine have a network?");
 }
 
-// A look-up cannot be stopped. One that takes too long, or is interrupted, is left to finish by
+// A DNS look-up cannot be stopped. If it takes too long or is interrupted, it is left to finish by
 // itself.
 Task<Result<std::vector<tcp::endpoint>>> resolve(std::string host, std::uint16_t port,
                                                  TimeLimit limit, Interrupt* interrupt,
@@ -225,10 +225,10 @@ Error refused_address(const Route& route, const Address& address) {
   return Error(ErrorCode::forbidden, cat(route.endpoint(), " is at ", address.to_string(),
                                          ", which is not a public address"))
       .reason("address_refused")
-      .hint("network.allow of the configuration names networks that may be reached besides");
+      .hint("network.allow in the configuration names further networks that may be reached");
 }
 
-// Leaves only endpoints that may be connected to.
+// Keeps only endpoints that the rules allow connecting to.
 Result<void> keep_allowed(const Route& route, const AddressRules& rules,
                           std::vector<tcp::endpoint>& endpoints) {
   Address first = endpoints.front().address();
@@ -239,9 +239,10 @@ Result<void> keep_allowed(const Route& route, const AddressRules& rules,
   return {};
 }
 
-// What a proxy is asked for on behalf of a stranger: an address that may be reached, so that the
-// proxy has nothing to look up. Where names are left to the proxy, it is the name, which is refused
-// if any of its addresses here is; a name that is unknown here is the proxy's business.
+// The host that a proxy is asked to connect to on behalf of a stranger. It is an address that is
+// allowed, so that the proxy has nothing to look up. If names are left to the proxy, it is the
+// name, which is refused if any of its addresses here is not allowed; a name that is unknown here
+// is the proxy's business.
 Task<Result<std::string>> host_for_proxy(Route route, const AddressRules* rules, TimeLimit limit,
                                          Interrupt* interrupt) {
   const bool is_left = rules->proxy_names() == ProxyNames::left_to_proxy;
@@ -254,7 +255,7 @@ Task<Result<std::string>> host_for_proxy(Route route, const AddressRules* rules,
     if (is_unknown && is_left) co_return route.host;
     if (is_unknown) {
       co_return std::move(found).error().hint(
-          "network.proxyNames of the configuration leaves names to the proxy");
+          "network.proxyNames in the configuration lets the proxy look names up");
     }
     if (!found) co_return std::move(found).error();
     endpoints = std::move(*found);
@@ -290,7 +291,7 @@ Task<Result<void>> open_tunnel(SocketConnection* connection, Route route, std::s
   auto sent = co_await connection->write(&request, &no_body);
   if (!sent) co_return std::move(sent).error();
 
-  ResponseReader reader(Method::head);  // a tunnel that is open has no body, whatever the head says
+  ResponseReader reader(Method::head);  // an open tunnel has no body, whatever the head says
   char memory[1024];
   while (!reader.has_head()) {
     auto count = co_await connection->read_some(memory, sizeof memory);
@@ -315,8 +316,8 @@ std::string Route::endpoint() const {
   return Url{.host = host, .port = port}.endpoint();
 }
 
-// A proxy that reads a request sets its Host by the address of the URL, so that a request to an
-// address that stands for a name needs a tunnel.
+// A proxy that reads a request takes the Host header from the address in the URL. So a request to
+// an address that was looked up for a name needs a tunnel.
 Route route_to(const Url& url, std::optional<Proxy> proxy, const AddressRules* rules) {
   const bool is_judged_here = rules && rules->proxy_names() == ProxyNames::judged_here;
   const bool has_tunnel = proxy && (url.scheme == Scheme::https || is_judged_here);

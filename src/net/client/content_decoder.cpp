@@ -11,7 +11,7 @@
 namespace errand::net {
 namespace {
 
-// What zlib is told about the form of its input.
+// Window bits that tell zlib the format of its input.
 constexpr int kGzipWindow = 15 + 16;
 constexpr int kZlibWindow = 15;
 constexpr int kRawWindow = -15;
@@ -90,7 +90,7 @@ Result<void> ContentDecoder::inflate_into(std::string& out, std::string_view& in
   z_stream& stream = inflater_->stream;
   while (made < kBufferBytes && (!in.empty() || std::exchange(has_more_, false))) {
     if (ended_ && in.empty()) break;
-    // A gzip file may be several, one behind the other.
+    // A gzip file may consist of several members in a row.
     if (ended_ && (kind_ != Kind::gzip || inflateReset(&stream) != Z_OK)) return damaged();
     ended_ = false;
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
@@ -103,7 +103,7 @@ Result<void> ContentDecoder::inflate_into(std::string& out, std::string_view& in
     ended_ = code == Z_STREAM_END;
     if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) return damaged();
   }
-  // A full buffer may have left some of the output behind.
+  // Some of the output may be left behind when the buffer is full.
   has_more_ = made == kBufferBytes && !ended_;
   out.resize(made);
   return {};

@@ -14,8 +14,8 @@
 namespace errand::net {
 namespace {
 
-// A model that speaks slowly holds the smaller piece of memory; whoever fills it gets the larger
-// one.
+// A read starts with the smaller buffer, because a slow model sends little. A read that fills it
+// gets the larger one.
 constexpr std::size_t kFirstReadBytes = 1024;
 constexpr std::size_t kReadBytes = 16U * 1024;
 constexpr std::size_t kShownHostBytesMax = 200;
@@ -28,7 +28,7 @@ bool is_redirect(int status) {
   return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-// Says where to, but not the rest of the location, which may hold secrets.
+// Names the host, but not the rest of the location, which may hold secrets.
 Error redirect_error(const Route& route, std::string_view location) {
   auto url = parse_url(location);
   std::string host = url ? url->endpoint() : route.endpoint();
@@ -97,7 +97,7 @@ class Exchange final : public ClientStream {
     auto sent = co_await connection_->write(&request->front, &request->body);
     bool is_broken = !sent && sent.error().code() == ErrorCode::unavailable;
     if (!sent && !is_broken) co_return fail(sent.error());
-    // A server may refuse early and stop reading: then its answer is there all the same.
+    // A server may refuse early and stop reading, and its answer can be read nevertheless.
     has_sent_all_ = sent.has_value();
     while (!reader_.has_head()) {
       if (reader_.has_begun()) limit_idle();
@@ -113,7 +113,7 @@ class Exchange final : public ClientStream {
       auto ready = take_ready();
       if (!ready) co_return fail(ready.error());
       if (!ready->empty() || reader_.done()) {
-        // A few bytes may stand for very many.
+        // A few encoded bytes may decode to very many.
         if (breath_.is_due(ready->size())) co_await let_others_run();
         co_return ready;
       }
@@ -137,7 +137,7 @@ class Exchange final : public ClientStream {
     if (reader_.done()) {
       release();
     } else {
-      connection_->set_limit(total_);  // the time until the next read is not the peer's silence
+      connection_->set_limit(total_);  // the caller's time until its next read does not count
     }
     co_return taken;
   }
@@ -153,7 +153,7 @@ class Exchange final : public ClientStream {
     return Error(error.code(), cat(route_.endpoint(), ": ", error.message())).reason("bad_answer");
   }
 
-  // The head is there. Refuses answers whose body could not be read.
+  // Takes the head. Refuses answers whose body could not be read.
   Result<void> accept() {
     if (is_redirect(status()) && redirects_ == Redirects::refused) {
       return fail(redirect_error(route_, find_header(headers(), "Location")));
@@ -164,7 +164,7 @@ class Exchange final : public ClientStream {
     return {};
   }
 
-  // What can be given out without reading on; empty at the end too.
+  // What can be returned without reading more; empty at the end of the body, too.
   Result<std::string> take_ready() {
     if (!decoder_) return reader_.take_body();
     std::string out;
@@ -186,7 +186,7 @@ class Exchange final : public ClientStream {
     return out;
   }
 
-  // The answer has been received whole.
+  // Keeps the connection, because the answer was received whole.
   void release() {
     connection_->clear_limit();
     if (has_sent_all_ && reader_.can_go_on()) give_back_(route_, std::move(connection_));
@@ -210,14 +210,14 @@ class Exchange final : public ClientStream {
   std::size_t memory_bytes_ = kFirstReadBytes;
   bool has_sent_all_ = false;
   std::unique_ptr<ContentDecoder> decoder_;  // null if the body is not encoded
-  std::string encoded_;                      // of the body, before decoding
+  std::string encoded_;                      // of the body, not yet decoded
   std::size_t encoded_at_ = 0;
   Breath breath_{kBytesInABreath};
   std::optional<Error> failure_;
   Interrupt::Scope waiting_;
 };
 
-// A connection that was kept may have been closed by the peer meanwhile, which shows only now.
+// A kept connection may have been closed by the peer meanwhile, which shows only now.
 bool was_closed_unheard(const Exchange& exchange, const Error& error) {
   return !exchange.has_begun() && error.code() == ErrorCode::unavailable;
 }

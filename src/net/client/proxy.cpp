@@ -32,7 +32,7 @@ struct HostAndPort {
   std::optional<std::string_view> port;
 };
 
-// An address of version 6 without brackets has no port.
+// An IPv6 address without brackets has no port.
 HostAndPort split_port(std::string_view text) {
   if (text.starts_with('[')) {
     std::size_t close = std::min(text.find(']'), text.size());
@@ -78,7 +78,7 @@ bool is_this_machine(const Url& url) {
   return address ? address->is_loopback() : is_localhost(url.host);
 }
 
-// The value may hold a password, so that no message shows it.
+// The value may hold a password, so no message shows it.
 Error not_a_proxy(std::string_view variable) {
   return Error(ErrorCode::invalid_argument,
                cat("the environment variable ", variable, " does not hold the URL of a proxy"))

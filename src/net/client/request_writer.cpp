@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kCopiedBodyBytesMax = 16U * 1024;  // sent in one piece with the head
 
-// They say how the request is sent, which is not the caller's to decide.
+// Headers that say how the request is sent, which the caller does not decide.
 constexpr std::array<std::string_view, 10> kOwnHeaders = {
     "Host", "Connection", "Keep-Alive", "Content-Length",  "Transfer-Encoding",
     "TE",   "Trailer",    "Upgrade",    "Accept-Encoding", "Proxy-Authorization"};

@@ -15,8 +15,8 @@ unsigned char byte_at(std::string_view text, std::size_t i) {
   return i < text.size() ? static_cast<unsigned char>(text[i]) : 0;
 }
 
-// How many bytes at `i` belong together, and whether they are a valid code point. An invalid
-// sequence is as long as its valid beginning, so that each mistake becomes one U+FFFD.
+// The number of bytes at `i` that belong together, and whether they are a valid code point. An
+// invalid sequence is as long as its valid beginning, so that each mistake becomes one U+FFFD.
 std::pair<std::size_t, bool> sequence_at(std::string_view text, std::size_t i) {
   unsigned char first = byte_at(text, i);
   if (first < 0x80) return {1, true};

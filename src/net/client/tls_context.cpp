@@ -14,7 +14,7 @@
 namespace errand::net {
 namespace {
 
-// Where Debian, Fedora, openSUSE, Alpine and the BSDs keep theirs.
+// The CA files of Debian, Fedora, openSUSE, Alpine and the BSDs.
 constexpr const char* kSystemFiles[] = {
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -85,7 +85,7 @@ Explained explain_certificate(long result) {
   }
 }
 
-// A name that is written out in full may end with a dot, which certificates never do.
+// A fully qualified name may end with a dot, which the names in certificates never do.
 std::string without_dot(std::string host) {
   if (host.ends_with('.')) host.pop_back();
   return host;

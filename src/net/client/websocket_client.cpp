@@ -10,7 +10,7 @@
 namespace errand::net {
 namespace {
 
-// parse_url knows http alone.
+// parse_url knows only http and https.
 Result<Url> parse_websocket_url(std::string_view text) {
   if (text.starts_with("ws://")) return parse_url(cat("http://", text.substr(5)));
   if (text.starts_with("wss://")) return parse_url(cat("https://", text.substr(6)));

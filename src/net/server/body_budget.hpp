@@ -45,7 +45,7 @@ class BodyBudget final {
       return Verdict::granted;
     }
 
-    // Makes the share at least `bytes` large, if the budget has so much.
+    // Makes the share at least `bytes` large, if the budget allows it.
     [[nodiscard]] Verdict grow_to(BodyBudget& budget, std::size_t bytes) {
       if (bytes <= bytes_) return Verdict::granted;
       Verdict verdict = budget.take(bytes - bytes_, holders_);

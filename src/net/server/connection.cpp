@@ -14,18 +14,19 @@ namespace {
 
 using boost::system::error_code;
 
-// Requests that lie ready in the buffer are answered at most so many at a stretch; then others on
-// the same home get their turn.
+// At most this many requests that are in the buffer already are answered at a stretch; then other
+// connections of the home get their turn.
 constexpr int kServedInARowMax = 16;
 constexpr int kFirstErrorStatus = 400;
 
-// Bodies up to this size are copied behind their head, which is cheaper than a second buffer.
+// Bodies up to this size are copied behind their head, which is cheaper than sending a second
+// buffer.
 constexpr std::size_t kCopiedBodyBytesMax = 4096;
 
 constexpr std::size_t kDrainReadBytes = 16U * 1024;
 
-// Holds the bodies of all clients of whom neither a key nor an address is known. No key and no
-// address reads like this.
+// The holder of bodies from clients that sent no key and whose address is not known. No key and no
+// address looks like this.
 constexpr std::string_view kNobodyKnown = "(unknown)";
 
 SteadyTime after(milliseconds duration) {
@@ -50,7 +51,7 @@ Connection::Connection(Socket socket, ConnectionsShared& shared)
 }
 
 Connection::~Connection() {
-  // A stream that is cut by a failure of its own must not look as if it had ended.
+  // A stream that a failure cut off must not look as if it had ended.
   if (feed_) set_linger_zero();
   if (websocket_) websocket_->drop();
   close();
@@ -95,7 +96,8 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
   }
 }
 
-// Returns when a whole request is there, or with what to answer instead, or with the socket closed.
+// Returns nothing when a whole request is there, or the response to send instead. If the client has
+// gone, the socket is closed when this returns.
 Task<std::optional<Response>> Connection::read_request() {
   for (;;) {
     Result<RequestReader::State> state = reader_->advance();
@@ -144,7 +146,7 @@ Result<void> Connection::hold_body(BodyTerms terms) {
   error_code error;
   auto peer = socket_.remote_endpoint(error);
   if (!error && !shared_.behind_proxy) holders.push_back(peer.address().to_string());
-  // Clients without a key share the room of one client if their addresses are unknown.
+  // Clients without a key and with unknown addresses share one client's memory.
   if (terms.holder.empty() && holders.empty()) terms.holder = kNobodyKnown;
   if (!terms.holder.empty()) holders.push_back(std::move(terms.holder));
   if (terms.bytes_max) ERRAND_CHECK(reader_->limit_body(*terms.bytes_max));
@@ -169,7 +171,7 @@ void Connection::begin_wait(RequestReader::State state) {
   }
 }
 
-// When the body is too slow on the whole if nothing more arrives.
+// The moment when the body is too slow on average if nothing more arrives.
 SteadyTime Connection::slow_body_deadline() const {
   const ServerLimits& limits = shared_.limits;
   const std::size_t bytes = reader_->partial().request.body.size();
@@ -186,7 +188,7 @@ Task<Response> Connection::call_handler() {
   enter(Phase::handling, SteadyTime::max());
   ++shared_.requests;
   received.request.from_loopback = from_loopback_;
-  // A client that has sent its next request already is there.
+  // A client that has already sent its next request is still there.
   if (!reader_->has_bytes()) {
     received.request.when_left = [weak = weak_from_this()](std::function<void()> action) {
       std::shared_ptr<Connection> self = weak.lock();
@@ -218,7 +220,7 @@ Task<Response> Connection::handle(Request request) {
   } catch (const std::exception& failure) {
     bug = failure.what();
   }
-  // At the end of a stop the handler is unwound by force and the connection is already cut.
+  // When a stop unwinds the handler by force, the connection is cut already.
   if (socket_.is_open()) {
     shared_.log.error(
         "a request handler failed",
@@ -233,7 +235,7 @@ void Connection::stop_watching() {
   socket_.cancel(ignored);
 }
 
-// The head of the answer. Leaves in `response` only what is to follow it.
+// Writes the head of the answer, and leaves in `response` only what follows the head.
 std::string Connection::render(Response& response) {
   shape_.keep_alive = shape_.keep_alive && !shared_.stopping;
   bool has_events = response.events != nullptr;
@@ -258,7 +260,8 @@ Task<Connection::Next> Connection::send(std::string head, std::string body) {
 
 Connection::Next Connection::next_after_answer() const {
   if (shape_.keep_alive && !shared_.stopping) return Next::request;
-  // Closing with input unread would reset the connection, perhaps before the answer is seen.
+  // Closing a socket with unread input resets the connection, perhaps before the client has read
+  // the answer.
   error_code ignored;
   bool unread = (reader_ && reader_->has_bytes()) || socket_.available(ignored) > 0;
   return unread ? Next::drain : Next::close;

@@ -12,8 +12,8 @@ using boost::system::error_code;
 
 constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 
-// What one turn of a stream sends: the head if it is still there, the frames as one chunk, and the
-// end of the body if this is it.
+// What one step of a stream sends: the head if it was not sent yet, the frames as one chunk, and
+// the end of the body if the feed is over.
 Outgoing to_outgoing(std::string head, EventFeed::Chunk chunk, bool chunked) {
   bool ended = chunk.state == EventFeed::State::ended;
   if (!chunked) return {std::move(head), std::move(chunk.frames), {}};
@@ -22,7 +22,7 @@ Outgoing to_outgoing(std::string head, EventFeed::Chunk chunk, bool chunked) {
   return {std::move(head), std::move(chunk.frames), ended ? "\r\n0\r\n\r\n" : "\r\n"};
 }
 
-// Counts a stream for as long as it lives.
+// Counts a stream while it lives.
 class Counted final {
  public:
   explicit Counted(std::size_t& count) : count_(count) { ++count_; }
@@ -44,13 +44,13 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
   Counted counted(shared_.event_streams);
   feed_ = std::move(feed);
   gone_ = false;
-  // A stream may wait for hours: it keeps no memory that only reading needs.
+  // A stream may wait for hours, so it frees the memory that only reading needs.
   if (!reader_->has_bytes()) reader_.reset();
   enter(Phase::streaming, SteadyTime::max());
   feed_->on_cut([this] { reset(); });
   watch_for_leaving();
 
-  // The first read does not wait: frames that are ready go out together with the head.
+  // The first read does not wait: frames that are ready go out with the head.
   SteadyTime wait_until = std::chrono::steady_clock::now();
   for (;;) {
     EventFeed::Chunk chunk = co_await feed_->read(wait_until);
@@ -79,8 +79,8 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
   co_return Next::close;
 }
 
-// A feed or a handler that has nothing to send never touches the socket, so that only a pending
-// wait can notice that the client has left.
+// A feed or a handler that has nothing to send does not touch the socket, so only a pending wait
+// can notice that the client has left.
 void Connection::watch_for_leaving() {
   socket_.async_wait(Socket::wait_read, [weak = weak_from_this()](error_code error) {
     std::shared_ptr<Connection> self = weak.lock();
@@ -91,14 +91,15 @@ void Connection::watch_for_leaving() {
 void Connection::on_readable() {
   char byte = 0;
   auto count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  // Bytes are the next request: the client is alive, and they wait for the stream's end.
+  // The bytes are the client's next request: the client is alive, and the request waits for the end
+  // of the stream.
   if (count > 0) return;
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return watch_for_leaving();
   on_left();
 }
 
 void Connection::on_left() {
-  // A client that has only closed its sending side may still read: a handler just answers sooner.
+  // A client that has closed only its sending side may still read; its handler just answers sooner.
   if (auto action = std::exchange(when_left_, nullptr)) return action();
   gone_ = true;
   feed_->interrupt();

@@ -5,7 +5,7 @@
 namespace errand::net {
 namespace {
 
-// Counts a WebSocket for as long as it lives.
+// Counts a WebSocket while it lives.
 class CountedSocket final {
  public:
   explicit CountedSocket(std::size_t& count) : count_(count) { ++count_; }
@@ -19,17 +19,18 @@ class CountedSocket final {
 
 }  // namespace
 
-// A client has to wait for the answer before it sends frames; one that does not is refused.
+// A client has to wait for the answer before it sends frames; a client that does not wait is
+// refused.
 Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   if (shared_.stopping) {
     reset();
     co_return;
   }
   if (reader_->has_bytes()) {
-    co_await refuse(
-        shared_.render_error(Error(ErrorCode::invalid_argument,
-                                   "bytes follow a request for a WebSocket before its answer")
-                                 .reason("bad_request")));
+    co_await refuse(shared_.render_error(
+        Error(ErrorCode::invalid_argument,
+              "the client sent data before the WebSocket handshake was answered")
+            .reason("bad_request")));
     co_return;
   }
   CountedSocket counted(shared_.web_sockets);
@@ -42,7 +43,7 @@ Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   auto session = std::move(upgrade->session);
   upgrade.reset();
   Task<void> running = session(websocket_);
-  session = nullptr;  // what it was made with need not last as long
+  session = nullptr;  // frees what the function holds
   co_await std::move(running);
   co_await websocket_->finish();
 }

@@ -20,10 +20,10 @@ using asio::ip::tcp;
 using boost::system::error_code;
 
 constexpr int kBacklog = 4096;
-// After a failed accept, for example because no file descriptor is left.
+// The pause after a failed accept, for example when no file descriptor is left.
 constexpr milliseconds kAcceptPause{100};
 constexpr milliseconds kAcceptWarningEvery{1000};
-// Deadlines are met within so much, or a quarter of the shortest limit.
+// A deadline is noticed at most this late, or a quarter of the shortest limit if that is less.
 constexpr milliseconds kSweepEveryMax{250};
 
 std::string describe_listen_error(const error_code& error) {
@@ -107,9 +107,9 @@ class HttpServer::Impl final {
   tcp::acceptor acceptor_;
   asio::steady_timer sweep_timer_;
   SteadyTime next_warning_{};
-  Wakeup first_;  // for the sweep: there are connections
-  Wakeup room_;   // for the accept loop: a connection has left
-  Wakeup empty_;  // for stop(): the last one has left
+  Wakeup first_;  // wakes the sweep: there are connections
+  Wakeup room_;   // wakes the accept loop: a connection has left
+  Wakeup empty_;  // wakes stop(): the last one has left
   TaskGroup tasks_;
 };
 
@@ -187,7 +187,7 @@ Task<void> HttpServer::Impl::sweep_loop() {
 // Returns when to sweep again.
 SteadyTime HttpServer::Impl::sweep() {
   SteadyTime now = std::chrono::steady_clock::now();
-  // A deadline set after this sweep is at least the shortest limit away.
+  // A deadline that is set after this sweep is at least the shortest limit away.
   SteadyTime next = now + shortest_;
   for (Connection* connection : shared_.connections) {
     if (connection->deadline() <= now) {

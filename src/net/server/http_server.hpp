@@ -32,7 +32,7 @@ struct ServerLimits {
   // A body that is slower than this on the whole, after the first `body_timeout`: 408.
   std::size_t body_bytes_per_second_min = 8U * 1024;
   milliseconds idle_timeout{300'000};     // between requests: closed quietly
-  milliseconds write_timeout{30'000};     // a reader that takes nothing for so long: reset
+  milliseconds write_timeout{30'000};     // a reader that takes nothing for this long is reset
   milliseconds keep_alive_every{15'000};  // comment on a silent event stream
 };
 

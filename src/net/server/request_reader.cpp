@@ -16,10 +16,10 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using BeastText = boost::beast::string_view;
 
-// How much room a read gets: enough for a usual head, and for a body in few reads.
+// Buffer sizes of a read: enough for a usual head, and for reading a body in few pieces.
 constexpr std::size_t kHeadRoom = 2048;
 constexpr std::size_t kBodyRoomMax = 64U * 1024;
-constexpr std::size_t kCopiedBytesMax = 1024U * 1024;  // of a body, as it grows
+constexpr std::size_t kCopiedBytesMax = 1024U * 1024;  // of a body, while its buffer grows
 
 std::string_view to_view(BeastText text) {
   return {text.data(), text.size()};
@@ -66,7 +66,7 @@ std::size_t count_headers(const std::vector<Header>& headers, std::string_view n
 
 }  // namespace
 
-// Beast's parser for the request line and the headers, straight into our own Request.
+// Lets Beast's parser write the request line and the headers straight into our own Request.
 class RequestReader::Head final : public http::basic_parser<true> {
  public:
   explicit Head(ReceivedRequest& received) : received_(received) {
@@ -131,7 +131,7 @@ void RequestReader::begin() {
 }
 
 Result<void> RequestReader::read_head() {
-  // Empty lines before a request are read over, as RFC 9112 (2.2) asks.
+  // Empty lines before a request are skipped, as RFC 9112 (2.2) asks.
   while (!head_->got_some() && !buffer_.empty() &&
          (buffer_.bytes().front() == '\r' || buffer_.bytes().front() == '\n')) {
     buffer_.consume(1);
@@ -210,8 +210,8 @@ Result<void> RequestReader::read_body() {
   auto count = static_cast<std::size_t>(std::min<std::uint64_t>(body_left_, buffer_.size()));
   std::size_t size = body.size() + count;
   if (size > body.capacity()) {
-    // Grows with what arrives, and never past the declared length. A long body is not copied again:
-    // memory that nothing has been written to costs addresses alone.
+    // The buffer grows with the bytes that arrive, and never past the declared length. A long body
+    // is not copied again: memory that was never written to costs only addresses.
     std::size_t whole = body.size() + static_cast<std::size_t>(body_left_);
     bool is_long = size > kCopiedBytesMax;
     body.reserve(is_long ? whole : std::min(whole, std::max(size, 2 * body.capacity())));
@@ -232,7 +232,8 @@ Result<void> RequestReader::read_chunks() {
   return count_body();
 }
 
-// What has arrived counts, not what was announced: announcing costs a client nothing.
+// Counts the bytes that have arrived and not those that were announced, because announcing costs a
+// client nothing.
 Result<void> RequestReader::count_body() {
   return answer_to(received_.share.grow_to(budget_, received_.request.body.size()));
 }
@@ -256,7 +257,7 @@ Result<void> RequestReader::answer_to(BodyBudget::Verdict verdict) {
 }
 
 bool RequestReader::take_expectation() {
-  // A client that already sends the body waits for nothing.
+  // A client that already sends the body does not wait for the answer "100 Continue".
   return std::exchange(expectation_, false) && received_.request.body.empty() && buffer_.empty();
 }
 

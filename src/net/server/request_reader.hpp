@@ -24,8 +24,8 @@ struct ReceivedRequest {
   BodyBudget::Share share;  // of the body; given back when the request is answered
 };
 
-// Makes requests out of the bytes of one connection: does no I/O itself. Bytes go in by prepare()
-// and commit(), then advance() takes them in. What follows a whole request stays for the next one.
+// Parses the bytes of one connection into requests; does no I/O itself. Bytes go in by prepare()
+// and commit(), then advance() parses them. Bytes behind a whole request stay for the next one.
 class RequestReader final {
  public:
   enum class State : std::uint8_t {
@@ -50,8 +50,8 @@ class RequestReader final {
   // Lowers the limit of the unfinished body. too_large: the body is longer, or says that it will
   // be.
   Result<void> limit_body(std::size_t bytes_max);
-  // Who answers for the memory of the unfinished body, which is said once. unavailable: they
-  // hold too much.
+  // Names the holders that the memory of the unfinished body counts for; called once. unavailable:
+  // they hold too much.
   Result<void> hold_body_for(std::vector<std::string> holders);
 
   // Whether the client waits for "100 Continue" before it sends the body; true only once.

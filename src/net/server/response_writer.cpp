@@ -64,7 +64,7 @@ void append_header(std::string& out, std::string_view name, std::string_view val
   out.append("\r\n");
 }
 
-// Everything that does not depend on the kind of body.
+// Writes the part of the head that does not depend on the kind of body.
 std::string begin_head(const Response& response, const AnswerShape& shape, std::string_view date) {
   std::string out;
   out.reserve(384 + (response.body.size() <= 4096 ? response.body.size() : 0));

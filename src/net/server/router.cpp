@@ -12,8 +12,8 @@ namespace {
 
 using Segments = std::vector<std::string>;
 
-// The segments of a path, decoded; nothing if an escape is malformed. "/a/" has the two segments
-// "a" and "", so that a slash too many matches nothing.
+// The decoded segments of a path; nothing if an escape is malformed. "/a/" has the two segments "a"
+// and "", so that a path with an extra slash matches nothing.
 std::optional<Segments> split_path(std::string_view path) {
   Segments segments;
   if (path.empty() || path.front() != '/') return segments;
@@ -32,7 +32,7 @@ std::optional<Segments> split_path(std::string_view path) {
   }
 }
 
-// Compares from the end, where the patterns of one program differ most.
+// Compares from the end, because patterns of one program differ most at their ends.
 bool matches(const Segments& pattern, const Segments& segments) {
   return std::equal(pattern.rbegin(), pattern.rend(), segments.rbegin(), segments.rend(),
                     [](const std::string& expected, const std::string& segment) {
@@ -60,7 +60,7 @@ void Router::add(Method method, std::string_view pattern, Handler handler, Admis
   auto segments = split_path(pattern);
   ERRAND_ASSERT(segments && !segments->empty());
   for (std::string& segment : *segments) {
-    // The root's only segment is empty; anywhere else that would be a parameter by mistake.
+    // Only the root has an empty segment; anywhere else, it would be taken for a parameter.
     ERRAND_ASSERT(!segment.empty() || pattern == "/");
     if (segment == "{}") segment.clear();
   }

@@ -18,7 +18,7 @@ using Handler = std::function<Task<Response>(Request)>;
 
 // On which terms a request may send its body.
 struct BodyTerms {
-  std::string holder = {};  // answers for the memory that the body takes; empty: unknown
+  std::string holder = {};  // the body's memory counts for this holder; empty: unknown
   std::optional<std::size_t> bytes_max = {};  // besides the server's limit: 413 body_too_large
   // The answer without reading the body. Null: the body is read.
   std::shared_ptr<Response> refusal = nullptr;

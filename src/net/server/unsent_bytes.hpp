@@ -27,7 +27,8 @@ class UnsentBytes final {
     Share(const Share&) = delete;
     Share& operator=(const Share&) = delete;
 
-    // So many bytes are held for the client, which has just taken some. May give up other clients.
+    // Says how many bytes are held for the client, which has just taken some. May give up other
+    // clients.
     void set(std::size_t bytes);
 
    private:

@@ -54,7 +54,7 @@ Result<DeveloperGrant> parse_developer(const json::Value& value) {
   return in.finish(grant);
 }
 
-// A surface that is there is an object; null is absent.
+// Parses a grant: an object, or null if there is none.
 template <class Grant, class Parse>
 Result<std::optional<Grant>> parse_surface(const json::Object& scope, std::string_view name,
                                            Parse parse) {
@@ -92,10 +92,10 @@ Result<json::Object> narrow_api(const json::Object& own, const json::Object& ask
     const std::string_view surface = member.key();
     const json::Object* wanted = member.value().if_object();
     const json::Object* held = json::object_at(&own, surface);
-    if (!wanted || !held) continue;  // nobody gives what they do not have
+    if (!wanted || !held) continue;  // nobody can grant what they do not have
     if (!wanted->empty() && !held->empty() && *wanted != *held) {
       return Error(ErrorCode::forbidden,
-                   cat("the token limits ", surface, " in another way than is asked for"));
+                   cat("the token limits ", surface, " in another way than the request"));
     }
     narrowed[surface] = held->empty() ? *wanted : *held;
   }

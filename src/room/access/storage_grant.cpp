@@ -59,7 +59,7 @@ Result<StorageGrant::FileRule> parse_file_rule(const json::Value& value, std::st
   StorageGrant::FileRule rule{.path = without_slashes(in.text("path"))};
   rule.recursive = in.optional_flag("recursive").value_or(false);
   for (const std::string& name : texts_of(in, "actions", "actions").value_or(GrantedNames())) {
-    // Actions of later clients are nothing that this server could do.
+    // Actions of newer clients are left out: this server could not perform them.
     if (auto action = action_of(name)) rule.actions.push_back(*action);
   }
   auto excluded = texts_of(in, "excluded_paths", "excludedPaths").value_or(GrantedNames());
@@ -143,7 +143,7 @@ bool StorageGrant::allows_tree(FileAction action, std::string_view path) const {
     });
   }
   if (!paths_) return action != FileAction::presign;
-  // A rule before the one that covers the path may forbid a part of the tree.
+  // An earlier rule than the one that covers the path may forbid a part of the tree.
   for (const PathRule& rule : *paths_) {
     if (is_below(path, rule.path)) return path_rule_allows(rule, action);
     if (is_below(rule.path, path) && !path_rule_allows(rule, action)) return false;

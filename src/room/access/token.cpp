@@ -47,7 +47,7 @@ std::string mac_of(std::string_view secret, std::string_view signed_part) {
   return {reinterpret_cast<const char*>(mac.data()), mac.size()};
 }
 
-// A time of a token is in seconds, perhaps with a fraction.
+// A time in a token is in seconds, perhaps with a fraction.
 Result<std::optional<double>> time_at(const json::Object& payload, std::string_view key) {
   const json::Value* value = payload.if_contains(key);
   if (!value || value->is_null()) return std::optional<double>();
@@ -55,7 +55,7 @@ Result<std::optional<double>> time_at(const json::Object& payload, std::string_v
   return std::optional<double>(value->to_number<double>());
 }
 
-// When the token expires; nothing if it does not, or only in many years.
+// When the token expires; empty if it never does, or only in many years.
 Result<std::optional<WallTime>> check_times(const json::Object& payload, WallTime now) {
   constexpr double kManyYearsSeconds = 100.0 * 365 * 24 * 3600;
   const double seconds_now = static_cast<double>(now.time_since_epoch().count()) / 1000;

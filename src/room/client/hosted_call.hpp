@@ -44,7 +44,7 @@ class HostedCall final {
   void open();
   // Adds an item to the answer, which is a stream then.
   void write(const Content& item);
-  // Tells the caller how far the call has come.
+  // Reports the call's progress to the caller.
   void report(json::Object event);
 
   // The end: the answer, or the end of the stream. The first one counts. Ends the input, too.

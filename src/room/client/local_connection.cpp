@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint16_t kSentAwayForGood = 1000;
 
-// What the room sends to the participant, until it is read.
+// What the room sends to the participant, kept until the participant reads it.
 class Inbox final : public Outlet {
  public:
   explicit Inbox(const Executor& home) : bell_(home) {}
@@ -38,7 +38,7 @@ class Inbox final : public Outlet {
   }
   bool is_over() const { return end_.has_value(); }
 
-  // What was sent before the end is still read.
+  // Messages that were sent before the end can still be read.
   Task<Result<Message>> read() {
     while (queue_.empty() && !end_) co_await bell_.wait();
     if (queue_.empty()) co_return *end_;

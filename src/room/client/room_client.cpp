@@ -13,7 +13,7 @@
 namespace errand::room {
 namespace {
 
-// Trying again would meet the same refusal.
+// Whether another attempt would get the same refusal.
 bool is_final(const Error& error) {
   switch (error.code()) {
     case ErrorCode::invalid_argument:
@@ -25,7 +25,8 @@ bool is_final(const Error& error) {
   }
 }
 
-// Clients that have lost the same server do not come back at the same moment.
+// Spreads the pauses, so that clients that lost the same server do not reconnect at the same
+// moment.
 milliseconds shortened(milliseconds pause) {
   const auto half = pause.count() / 2;
   if (half <= 0) return pause;
@@ -90,7 +91,7 @@ Task<void> RoomClient::live() {
   }
 }
 
-// Reads until the connection is over, and says why it is.
+// Reads messages until the connection is over, and returns why it ended.
 Task<Error> RoomClient::converse(std::shared_ptr<Connection> connection) {
   connection_ = connection;
   is_connected_ = false;
@@ -107,10 +108,10 @@ Task<Error> RoomClient::converse(std::shared_ptr<Connection> connection) {
   }
 }
 
-// What a connection needs before others may rely on the participant.
+// Does what a connection needs before others may rely on the participant.
 Task<void> RoomClient::settle(std::shared_ptr<Connection> connection) {
   if (options_.wants_messages) {
-    // Without the grant there are no messages; everything else works.
+    // Without the grant there are no messages, but everything else works.
     [[maybe_unused]] auto enabled =
         co_await request("room.invoke_tool", messaging_call("enable", {}));
   }
@@ -142,7 +143,7 @@ Task<Result<void>> RoomClient::register_one(std::uint64_t handle) {
   co_return Result<void>();
 }
 
-// Another participant may have had the name meanwhile, and may leave.
+// Another participant may have taken the name meanwhile, and may leave again.
 Task<void> RoomClient::register_again(std::uint64_t handle,
                                       std::shared_ptr<Connection> connection) {
   milliseconds pause = options_.limits.pause_first;
@@ -155,7 +156,7 @@ Task<void> RoomClient::register_again(std::uint64_t handle,
   }
 }
 
-// The connection is over: nobody waits for what cannot come any more.
+// Called when the connection is over: requests on it fail, because no answer can come.
 void RoomClient::lose(const Error& why) {
   if (phase_ != Phase::over) phase_ = Phase::apart;
   const Error unknown(ErrorCode::outcome_unknown,
@@ -228,7 +229,7 @@ Task<Result<Content>> RoomClient::request(std::string type, json::Object header,
                                           std::string bytes) {
   ERRAND_CO_CHECK(may_ask());
   WaitingRequest waiting(deps_.home);
-  // An answer may come from within the call that sends the request.
+  // The answer may arrive inside the call that sends the request.
   const std::uint64_t id = last_id_ + 1;
   WaitingRequest::Entry entry(waiting_, id, waiting);
   post(type, header, std::move(bytes));
@@ -303,7 +304,7 @@ Task<Result<std::uint64_t>> RoomClient::host(std::shared_ptr<HostedToolkit> tool
 Task<Result<void>> RoomClient::unhost(std::uint64_t handle) {
   auto found = hosted_.find(handle);
   if (found == hosted_.end()) co_return Result<void>();
-  // Calls that come before the answer are still answered.
+  // Calls that arrive before the room's answer are served nevertheless.
   const std::string registration = found->second.registration;
   Result<void> done;
   if (!registration.empty()) {

@@ -55,7 +55,7 @@ struct PeerMessage {
 struct RoomClientLimits {
   std::size_t requests_max = 1'000;   // in flight: unavailable
   std::size_t calls_taken_max = 256;  // in flight: the caller gets 1006
-  std::size_t peers_max = 10'000;     // known: others stay unknown
+  std::size_t peers_max = 10'000;     // further participants stay unknown
   milliseconds greeting_max{30'000};  // until the room is ready: connects again
   milliseconds pause_first{500};      // before connecting again, doubled each time ...
   milliseconds pause_max{30'000};     // ... up to this; each is shortened at random by a half
@@ -72,7 +72,7 @@ class RoomClient final {
   };
   struct Options {
     std::shared_ptr<Connector> connector;
-    bool wants_messages = false;  // and shows itself to others who do
+    bool wants_messages = false;  // and shows itself to others that want them
     RoomClientLimits limits = {};
     // Called on the home. They must not stop the client.
     std::function<void(const PeerMessage&)> on_message = {};
@@ -121,7 +121,7 @@ class RoomClient final {
   };
   Task<Result<void>> send(SendParams params);
 
-  // A participant that the room has told of; else one of whom only the id is known.
+  // A participant that the room has announced; for any other id, a participant with only the id.
   Peer peer(std::string_view id) const;
   const std::map<std::string, Peer, std::less<>>& peers() const { return peers_; }
 
@@ -188,7 +188,7 @@ class RoomClient final {
   std::map<std::string, Taken, std::less<>> taken_;      // by the room's ids of calls
   std::map<std::string, Peer, std::less<>> peers_;
   std::set<Wakeup*> joining_;  // of tasks that wait for a change of phase
-  TaskGroup living_;           // the connection, which ends by itself
+  TaskGroup living_;           // the connection, whose task ends by itself
   TaskGroup tasks_;            // last: tasks use everything above
 };
 

@@ -12,7 +12,7 @@
 namespace errand::room {
 namespace {
 
-// A host may say anything; what it says costs every turn of every run.
+// A host may send any rules, and they are sent to the model in every turn of every run.
 constexpr std::size_t kRulesMax = 32;
 constexpr std::size_t kRuleBytesMax = 2'000;
 constexpr std::size_t kDescriptionBytesMax = 8'000;
@@ -75,8 +75,8 @@ void take_rules(std::vector<std::string>& out, const json::Object& from) {
   }
 }
 
-// Of a list of names with commas between them, what stands behind this name and a "=", which may be
-// left out. Nothing if the list does not have the name.
+// The value of a name in a list such as "a,b=text"; empty text if there is no "=". Nothing if the
+// list does not have the name.
 std::optional<std::string_view> value_in(std::string_view list, std::string_view name) {
   while (!list.empty()) {
     std::string_view one = list.substr(0, list.find(','));

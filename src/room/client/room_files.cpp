@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kStorage = "storage";
 
-// Tools have no outcome that nobody knows: a room that says that it failed has changed nothing.
+// Storage requests have no unknown outcome: a room that reports an error has changed nothing.
 Error storage_error(const json::Object& header) {
   Error error = error_of(header);
   if (error.code() != ErrorCode::outcome_unknown) return error;
@@ -21,7 +21,7 @@ Error odd_answer() {
   return {ErrorCode::unavailable, "the room's answer about a file makes no sense"};
 }
 
-// Begins a transfer, and returns once the room has agreed to it.
+// Begins a transfer, and returns when the room has agreed to it.
 Task<Result<RoomCallPtr>> open_transfer(RoomClient* client, std::string tool,
                                         json::Object headers) {
   ERRAND_CO_TRY(RoomCallPtr call, client->invoke({.toolkit = std::string(kStorage),
@@ -34,7 +34,7 @@ Task<Result<RoomCallPtr>> open_transfer(RoomClient* client, std::string tool,
   co_return odd_answer();
 }
 
-// The headers and bytes of the next chunk; nothing at the end of the transfer.
+// The headers and bytes of the next chunk; empty at the end of the transfer.
 struct Chunk {
   json::Object headers;
   std::string bytes;

@@ -75,7 +75,7 @@ Content file_content(const FilePart& file) {
   return out;
 }
 
-// A part on its own.
+// Converts one part.
 struct ToRoomContent {
   Content operator()(const errand::TextContent& part) const {
     return {.header = {{"type", "text"}, {"text", part.text}}};

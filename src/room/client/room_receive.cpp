@@ -1,4 +1,4 @@
-// What a room sends to its participant.
+// Messages that a room sends to its participant.
 #include <utility>
 
 #include "base/text.hpp"
@@ -14,7 +14,7 @@ constexpr std::string_view kCallType = "room.tool_call.";
 constexpr std::string_view kCallChunkType = "room.tool_call_request_chunk.";
 constexpr std::string_view kTraceMember = "__meshagent__";
 
-// Nothing if it is not a JSON object.
+// The header; empty if it is not a JSON object.
 std::optional<json::Object> parsed_header(const Message& message) {
   auto value = json::parse(message.header, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                             .values_max = json::kStrangersValuesMax});
@@ -160,7 +160,7 @@ Task<void> RoomClient::serve(HostedCallPtr call, std::shared_ptr<HostedToolkit> 
   call->finish(answer);
 }
 
-// A close that is not the end of a streamed input means that the caller has given the call up.
+// A close that does not end a streamed input means that the caller has given up the call.
 void RoomClient::take_call_chunk(const Message& message) {
   auto header = parsed_header(message);
   if (!header) return;

@@ -30,7 +30,7 @@ class RoomTool final : public errand::Tool {
 
   const ToolDecl& decl() const override { return decl_; }
 
-  // A host that is not there may be coming back: after a restart, everybody is.
+  // A host that is gone may be reconnecting, as all hosts do after a restart.
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override {
     const SteadyTime patience = deps_.timers.now() + deps_.host_wait;
     milliseconds pause = kLookAgainFirst;
@@ -48,7 +48,7 @@ class RoomTool final : public errand::Tool {
   }
 
  private:
-  // The reason of an error that says that nothing was called.
+  // The reason of an error which says that no tool was called.
   static constexpr std::string_view kHostGone = "host_gone";
 
   Task<Result<ToolOutcome>> try_once(std::shared_ptr<RoomClient> client, ToolCall call,
@@ -70,7 +70,7 @@ class RoomTool final : public errand::Tool {
     co_return to_outcome(std::move(answer));
   }
 
-  // What a room says of a toolkit that nobody offers. A tool may end with the same code of its own.
+  // Whether the room says that nobody offers the toolkit. A tool may fail with the same code.
   bool is_not_there(const std::vector<Content>& answer) const {
     if (answer.size() != 1 || kind_of(answer[0].header) != ContentKind::error) return false;
     const bool is_not_found =
@@ -100,7 +100,7 @@ class RoomTool final : public errand::Tool {
     return {.header = {{"type", "text"}, {"text", json::text_at(&arguments, "text")}}};
   }
 
-  // The host's id of the moment.
+  // The id of the participant that hosts the toolkit at the moment.
   Task<Result<std::string>> host_in(std::shared_ptr<RoomClient> client) const {
     ERRAND_CO_TRY(auto there, co_await client->list({.participant_name = bound_.participant_name}));
     for (ListedToolkit& toolkit : there) {
@@ -130,7 +130,7 @@ ProgressReport progress_of(const json::Object& event) {
 Task<Result<std::vector<Content>>> whole_answer(RoomCallPtr call, std::size_t bytes_max) {
   ERRAND_CO_TRY(Content answer, co_await call->answer());
   std::vector<Content> out;
-  // What the room says if the host has gone: nobody knows what became of the call.
+  // The room's error when the host has left: nobody knows what became of the call.
   if (kind_of(answer.header) == ContentKind::error) {
     Error error = error_of(answer.header);
     if (error.code() == ErrorCode::outcome_unknown) co_return error;

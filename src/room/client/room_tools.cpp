@@ -36,7 +36,7 @@ std::string quoted(const std::vector<std::string>& names) {
   return out;
 }
 
-// What a requirement still misses, as a sentence; nothing if it has all.
+// What a requirement still lacks, as a sentence; empty if it lacks nothing.
 std::optional<std::string> missing_in(const std::vector<ListedToolkit>& there, const RoomRef& room,
                                       const RequiredToolkit& required) {
   auto found = std::find_if(there.begin(), there.end(),
@@ -57,13 +57,13 @@ std::optional<std::string> missing_in(const std::vector<ListedToolkit>& there, c
              missing.size() == 1 ? " has no tool " : " lacks the tools ", quoted(missing));
 }
 
-// A requirement, while it is waited for.
+// A requirement that the run waits for.
 struct Wanted {
   const RequiredToolkit* required;
   SteadyTime deadline;
   std::optional<std::vector<ToolDecl>> decls = {};
-  std::string missing = {};  // what it still misses, as a sentence
-  bool is_final = false;     // waiting is of no use
+  std::string missing = {};  // what it still lacks, as a sentence
+  bool is_final = false;     // waiting does not help
 };
 
 void look_for(Wanted& wanted, const Result<std::vector<ListedToolkit>>& there,
@@ -91,7 +91,7 @@ void look_for(Wanted& wanted, const Result<std::vector<ListedToolkit>>& there,
                        " has no tool that a model can call");
 }
 
-// Nothing while something is missing.
+// Empty while something is missing.
 std::optional<std::vector<ToolDecl>> all_found(std::vector<Wanted>& wanted) {
   std::vector<ToolDecl> out;
   for (const Wanted& one : wanted) {
@@ -103,7 +103,8 @@ std::optional<std::vector<ToolDecl>> all_found(std::vector<Wanted>& wanted) {
   return out;
 }
 
-// Once the time of one is over, the run cannot begin. All that is missing by then is named.
+// The error when the time of one requirement is over, because the run cannot begin. It names
+// everything that is missing by then.
 std::optional<Error> missing_for_good(const std::vector<Wanted>& wanted, SteadyTime now) {
   bool is_over = false;
   std::string missing;
@@ -126,7 +127,7 @@ SteadyTime next_deadline(const std::vector<Wanted>& wanted, SteadyTime now) {
 
 }  // namespace
 
-// Joins a room that this process serves.
+// Joins rooms that this process serves.
 class RoomTools::GateConnector final : public Connector {
  public:
   GateConnector(RoomTools& tools, WorkspaceSlug workspace, std::string room,
@@ -174,7 +175,7 @@ Result<RoomTools::ClientPtr> RoomTools::client_at(const RoomRef& room, const Pri
   }
   auto client = std::make_shared<RoomClient>(
       RoomClient::Deps{.home = deps_.home, .timers = deps_.timers, .on_bug = deps_.on_bug},
-      // Hosts are to see who calls. The agent itself does not need to know who is there.
+      // Hosts see who calls them. The agent itself does not need to know who else is there.
       RoomClient::Options{
           .connector = std::move(connector), .wants_messages = true, .limits = {.peers_max = 0}});
   client->start();
@@ -183,7 +184,7 @@ Result<RoomTools::ClientPtr> RoomTools::client_at(const RoomRef& room, const Pri
   return client;
 }
 
-// Never ends a participant that a call or a join is using.
+// Removes a participant that no call and no join is using.
 Result<void> RoomTools::make_way() {
   if (clients_.size() < deps_.clients_max) return {};
   auto idle = std::find_if(clients_.rbegin(), clients_.rend(),
@@ -206,7 +207,7 @@ Task<Result<RoomTools::ClientPtr>> RoomTools::client_for(RoomRef room, Principal
   ERRAND_CO_TRY(ClientPtr client, client_at(room, who));
   auto joined = co_await client->joined(deps_.timers.now() + kJoinMax);
   if (joined) co_return client;
-  // A refusal is final for this participant; the next call may have more luck with another.
+  // The refusal is final for this participant, but the next call gets a new one.
   if (client->is_over()) {
     auto known = std::find_if(clients_.begin(), clients_.end(),
                               [&client](const Known& one) { return one.client == client; });
@@ -240,8 +241,8 @@ Task<Result<std::vector<ToolDecl>>> RoomTools::ask(ToolRef ref, Principal who) {
   co_return usable;
 }
 
-// Hosts may come a moment later than the run that needs them, or be coming back. All of them are
-// waited for side by side, each for its own time.
+// Hosts may come a moment later than the run that needs them, or may be reconnecting. The run waits
+// for all of them at once, for each up to its own time limit.
 Task<Result<std::vector<ToolDecl>>> RoomTools::wait_for_required(ClientPtr client, RoomRef room) {
   const SteadyTime begun = deps_.timers.now();
   std::vector<Wanted> wanted;

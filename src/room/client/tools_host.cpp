@@ -11,7 +11,8 @@
 namespace errand::room {
 namespace {
 
-// Tools of servers go by their servers' names for them: the toolkit's name stands before these.
+// A tool of a server is hosted under the server's name for it, because the toolkit has a name
+// already.
 const std::string& hosted_name(const ToolDecl& decl) {
   return decl.origin.upstream.empty() ? decl.name : decl.origin.upstream;
 }
@@ -76,7 +77,7 @@ json::Object registration_of(const ToolkitOffer& offer) {
   return out;
 }
 
-// Passes on to the caller how far the call has come.
+// Passes on the call's progress to the caller.
 class CallerProgress final : public ProgressSink {
  public:
   explicit CallerProgress(HostedCall& call) : call_(call) {}

@@ -35,7 +35,7 @@ std::shared_ptr<HostedToolkit> make_hosted_toolkit(RoomClient& client, ToolkitOf
 // change nothing, or nothing more when they are called again.
 inline constexpr std::string_view kReadOnlyAnnotation = "errand.read_only";
 inline constexpr std::string_view kIdempotentAnnotation = "errand.idempotent";
-// And which of them end the other calls of a run's turn when they fail.
+// And which tools end the other calls of a run's turn when they fail.
 inline constexpr std::string_view kCancelSiblingsAnnotation = "errand.cancel_siblings";
 // And how long a call of each may take, as "NAME=MILLISECONDS".
 inline constexpr std::string_view kTimeoutAnnotation = "errand.timeout_ms";

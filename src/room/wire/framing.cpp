@@ -13,7 +13,7 @@ constexpr std::size_t kDataHeadBytes = kIdBytes + kNumberBytes;
 constexpr std::size_t kFirstHeadBytes = kDataHeadBytes + kNumberBytes;
 constexpr std::size_t kLengthBytes = 8;
 
-// Big-endian, as everything here.
+// Integers of the protocol are big-endian.
 template <class N>
 void append_number(std::string& out, N number) {
   for (int shift = static_cast<int>(sizeof(N)) * 8 - 8; shift >= 0; shift -= 8) {

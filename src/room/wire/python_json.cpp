@@ -17,7 +17,7 @@ void append_escape(std::string& out, std::uint32_t unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += kHex[(unit >> shift) & 15U];
 }
 
-// A sequence of UTF-8 as one or two escapes.
+// Writes a UTF-8 sequence as one or two escapes.
 void append_escaped(std::string& out, std::string_view sequence) {
   constexpr std::uint32_t kSupplementary = 0x10000;
   constexpr std::array<std::uint32_t, 5> kFirstBits = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -50,7 +50,8 @@ void append_text(std::string& out, std::string_view text) {
   out += '"';
 }
 
-// The shortest digits that mean this number; with an exponent below 1e-4 and from 1e16 on.
+// The shortest digits of the number, with an exponent below 1e-4 and from 1e16 on, as Python writes
+// it.
 void append_number(std::string& out, double number) {
   constexpr double kFixedMin = 1e-4;
   constexpr double kFixedMax = 1e16;
@@ -93,7 +94,7 @@ void append_object(std::string& out, const json::Object& object) {
   out += '}';
 }
 
-// As deep as the parser of the value lets it be.
+// Recursion is bounded by the parser's depth limit.
 void append_value(std::string& out, const json::Value& value) {
   if (const auto* object = value.if_object()) return append_object(out, *object);
   if (const auto* array = value.if_array()) return append_array(out, *array);

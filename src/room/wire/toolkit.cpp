@@ -52,7 +52,7 @@ json::Value spec_json_without_binary(const std::optional<ContentSpec>& spec) {
   return spec_json(rest);
 }
 
-// "input_spec", or what very old clients send instead: the schema alone.
+// "input_spec", or the bare schema that very old clients send instead.
 Result<std::optional<ContentSpec>> spec_at(const json::Object& tool, std::string_view key,
                                            std::string_view old_key, std::string_view pointer) {
   if (const json::Value* value = tool.if_contains(key); !is_absent(value)) {
@@ -65,7 +65,7 @@ Result<std::optional<ContentSpec>> spec_at(const json::Object& tool, std::string
   return std::optional<ContentSpec>();
 }
 
-// Members of a known type go to `out`; others of that name are refused.
+// Copies members of a known type to `out`; members of another type are refused.
 Result<void> copy_texts(const json::Object& from, json::Object& out, std::string_view pointer) {
   for (std::string_view key : kTextMembers) {
     const json::Value* value = from.if_contains(key);
@@ -119,7 +119,7 @@ Result<ParsedTool> parse_tool(const json::Value& value, std::string_view name,
   return parsed;
 }
 
-// The members of an object without its braces.
+// The members of an object as text, without the braces.
 std::string members_text(const json::Object& object) {
   std::string text;
   json::write(text, object);
@@ -166,7 +166,7 @@ void fill_nullable(const json::Object& schema, json::Object& value) {
   }
 }
 
-// What of a content its schema is about.
+// The part of a content that its schema describes.
 json::Value schema_value(const Content& content) {
   const json::Object& header = content.header;
   switch (kind_of(header)) {

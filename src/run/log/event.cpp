@@ -10,10 +10,10 @@ namespace {
 
 using json::ObjectWriter;
 
-// Longer text is cut for display, so that a line stays far below what clients can read.
+// Longer text is cut for display, so that a line stays well below the size that clients can read.
 struct ShownText {
   std::string_view text;
-  std::size_t full_length = 0;  // 0: it is whole
+  std::size_t full_length = 0;  // 0: the text is whole
 };
 
 ShownText shown_text(const auto& event) {

@@ -1,4 +1,4 @@
-// Stored lines back to events.
+// Parses stored lines into events.
 #include <concepts>
 #include <limits>
 #include <utility>
@@ -11,8 +11,8 @@
 namespace errand {
 namespace {
 
-// Takes known members out of an object, so that what is left is not known. An absent member is
-// empty; the first one of another type than expected is remembered.
+// Takes the known members out of an object, so that the unknown ones are left. An absent member
+// reads as empty; the first member with a wrong type is remembered.
 class Taker final {
  public:
   explicit Taker(json::Object members) : members_(std::move(members)) {}
@@ -45,7 +45,7 @@ class Taker final {
     return static_cast<N>(value.get_int64());
   }
 
-  // The text of arguments, which are JSON of any kind.
+  // The text of a call's arguments, which may be any JSON.
   std::string json_text(std::string_view key) {
     json::Value value = take(key);
     return value.is_null() ? "{}" : json::write(value);
@@ -72,7 +72,7 @@ class Taker final {
     return value;
   }
 
-  // What nobody has taken.
+  // The members that were not taken.
   json::Object rest() { return std::exchange(members_, {}); }
 
   Result<void> finish() const {

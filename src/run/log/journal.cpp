@@ -84,7 +84,7 @@ struct EntryWriter {
     if (entry.spec.output_schema) {
       out.field("outputMechanism", to_string(entry.output_mechanism));
     }
-    // Tools of clients follow from the spec.
+    // The declarations of client tools follow from the spec.
     const ToolSet& set = *entry.spec.tools;
     if (!set.bindings_hash.empty()) {
       out.field("bindings", json::Object{{"sha256", set.bindings_hash}});

@@ -1,4 +1,4 @@
-// Journals as they are read back.
+// Parses stored journals.
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -35,7 +35,7 @@ ModelFailure parse_model_failure(const json::Value& value) {
           .api_code = in.optional_text("apiCode").value_or("")};
 }
 
-// The caller's and the defaults together may be more than a caller may send.
+// The caller's budgets and the defaults together may be more than a caller may send.
 ToolBudgets parse_budgets_in_force(const json::Value& value) {
   ToolBudgets budgets;
   const json::Object* object = value.if_object();
@@ -157,7 +157,8 @@ std::vector<std::size_t> parse_unbound(Fields& in) {
   return refs;
 }
 
-// Every tool of the run in the order of the spec: those that this process calls as pinned.
+// The declarations of all tools of the run in the order of the spec: the pinned ones for tools that
+// this process calls.
 Result<ToolDecls> collect_tools(const Spec& spec, std::vector<ToolDecl> pinned,
                                 const std::vector<std::size_t>& unbound) {
   std::vector<ToolDecl> tools;

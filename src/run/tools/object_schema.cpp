@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kHopsMax = 8;
 
-// These say nothing about values, or only name parts of the schema.
+// These keywords say nothing about values, or only name parts of the schema.
 constexpr auto kNotes = std::to_array<std::string_view>(
     {"$schema", "$comment", "$defs", "definitions", "title", "description", "default", "examples",
      "deprecated", "readOnly", "writeOnly"});
@@ -47,7 +47,8 @@ bool says_object(const json::Object& schema) {
   return schema.contains("$ref") || schema.contains("allOf") || schema.contains("properties");
 }
 
-// A member beside a "$ref" that a value has to follow as well. Being an object is nothing more.
+// Whether a value has to follow this member beside the "$ref", too. A type that only says "object"
+// adds nothing.
 bool is_rule(const json::Object::value_type& member) {
   std::string_view word(member.key().data(), member.key().size());
   return word != "$ref" && !is_note(word) && !(word == "type" && member.value() == "object");
@@ -68,7 +69,8 @@ const json::Object* target_of(const json::Value& root) {
   return target ? target->if_object() : nullptr;
 }
 
-// A part with a name or an address of its own is referred to, and means something else elsewhere.
+// A part with an identifier or an address of its own is referred to by it, and would mean something
+// else elsewhere.
 bool can_move(const json::Object& part) {
   return !part.contains("$id") && !part.contains("$anchor") && !part.contains("$dynamicAnchor");
 }
@@ -88,7 +90,7 @@ void move_into_all_of(json::Object& root) {
   all.get_array().push_back(std::move(reference));
 }
 
-// false: the root refers to something that is no object.
+// Returns false if the root refers to something that is not an object.
 bool resolve_root(json::Value& root, Beside beside) {
   json::Object& out = root.get_object();
   for (int hop = 0; hop < kHopsMax && out.contains("$ref"); ++hop) {

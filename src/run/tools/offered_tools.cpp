@@ -10,7 +10,7 @@
 namespace errand {
 namespace {
 
-// Told to the model with every long-running tool. The wording is the protocol's.
+// Added to the description of every long-running tool. The wording is the protocol's.
 constexpr std::string_view kLongRunningNote =
     "NOTE: This is a long-running operation. Do not call this tool again if it has already "
     "returned an intermediate or pending status.";
@@ -40,8 +40,8 @@ json::Object text_schema(std::string_view description) {
   return {{"type", "string"}, {"description", description}};
 }
 
-// The protocol has `message` alone. Clients that do not say more would ignore the two ids, and the
-// agent would get an answer as a new task.
+// The protocol has only `message`. The two ids are for clients that say that they continue tasks:
+// others would ignore the ids, and the agent would take an answer for a new task.
 SchemaPtr message_schema(const LocalAgent& agent) {
   json::Object properties{
       {"message", text_schema("The whole task, as one message in plain text.")}};
@@ -71,7 +71,8 @@ OfferedTool mcp_tool(const LocalMcpServer& server, std::size_t index) {
           .schema_pointer = cat("/tools/", index, "/inputSchema")};
 }
 
-// Stands in for what cannot run here, so that the model can say so instead of going without.
+// Replaces tools that cannot run here, so that the model can tell the user instead of silently
+// going without them.
 std::vector<OfferedTool> stub(std::string_view name, std::string_view what,
                               std::string_view name_pointer, std::string_view why) {
   constexpr std::string_view kSuffix = "_unavailable";
@@ -89,7 +90,7 @@ std::vector<OfferedTool> stub(std::string_view name, std::string_view what,
 }
 
 struct Offer {
-  std::string_view why = "this server cannot reach it";  // of stubs
+  std::string_view why = "this server cannot reach it";  // shown in the stubs
 
   std::vector<OfferedTool> operator()(const LocalTool& tool) const {
     ToolDecl decl{.name = tool.name,

@@ -8,7 +8,7 @@ namespace {
 
 using json::Fields;
 
-// How the token of a stored agent begins, see tool/secrets.hpp.
+// The prefix of a stored agent's token, see tool/secrets.hpp.
 constexpr std::string_view kSealedToken = "errand-sealed:";
 
 std::string read_bounded(Fields& in, std::string_view key, std::size_t bytes_max) {

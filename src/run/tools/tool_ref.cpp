@@ -77,7 +77,7 @@ ObjectPtr share(const json::Object& object, const ValuePtr& keeper) {
   return keeper ? ObjectPtr(keeper, &object) : share_schema(object);
 }
 
-// An object that goes along with every call.
+// An object that is sent along with every call.
 ObjectPtr read_echo(Fields& in, std::string_view key, const ValuePtr& keeper) {
   const json::Object* object = in.optional_object(key);
   if (!object) return nullptr;
@@ -120,7 +120,7 @@ Result<ToolRef> parse_local_agent(Fields in, const ValuePtr& keeper) {
   return in.finish<ToolRef>(std::move(agent));
 }
 
-// One tool of a catalog: what we read of it is checked, the rest is none of our business.
+// One tool of a catalog: the members that are used here are checked, and the rest is kept as it is.
 Result<ObjectPtr> parse_mcp_tool(const json::Value& value, std::string_view pointer,
                                  const ValuePtr& keeper) {
   Fields in(value, pointer);
@@ -170,7 +170,7 @@ std::optional<std::vector<std::string>> read_tool_filter(Fields& in) {
   return names;
 }
 
-// A URL, or "config:NAME" for a server that the configuration has under this name.
+// A URL, or "config:NAME" for a server of that name in the configuration.
 std::string read_server_url(Fields& in) {
   std::string url = read_short(in, "url");
   if (in.ok() && url.starts_with(kConfiguredServer)) return url;

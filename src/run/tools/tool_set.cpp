@@ -11,7 +11,7 @@ namespace errand {
 
 namespace {
 
-// Line breaks stand between values only: those of strings are escaped.
+// Line breaks are dropped: they stand only between values, because those in strings are escaped.
 void append_on_one_line(std::string& out, std::string_view json) {
   const std::size_t begin = out.size();
   out += json;
@@ -22,7 +22,7 @@ void append_on_one_line(std::string& out, std::string_view json) {
   }
 }
 
-// The line that tells of tools that were bound after the run was created; empty if there is none.
+// The line with the tools that were bound after the run was created; empty if there is none.
 std::string_view later_tools_in(std::string_view journal) {
   constexpr std::string_view kBegin = "{\"entry\":\"tools\",";
   std::size_t begin = journal.starts_with(kBegin) ? 0 : journal.find(cat("\n", kBegin));
@@ -31,7 +31,7 @@ std::string_view later_tools_in(std::string_view journal) {
   return rest.substr(0, rest.find('\n'));
 }
 
-// What a journal, or a part of one, says of its tools: their refs and their bindings.
+// The parts of a journal, or of a piece of one, that hold its tools: their refs and their bindings.
 std::array<std::string_view, 3> tools_in(std::string_view journal) {
   std::string_view first = journal.substr(0, journal.find('\n'));
   return {json::member_text(json::member_text(first, "spec"), "tools"),
@@ -39,11 +39,11 @@ std::array<std::string_view, 3> tools_in(std::string_view journal) {
           json::member_text(later_tools_in(journal), "bindings")};
 }
 
-// What a cache may hold: of the JSON values that its texts stand for, and of compiled schemas.
-constexpr std::size_t kValueBytesPerTextByte = 16;  // of the smallest values
+// Estimates for cache bounds: the memory of the JSON values of a text, and of compiled schemas.
+constexpr std::size_t kValueBytesPerTextByte = 16;  // for the smallest values
 constexpr std::size_t kCacheBytesMax = kValueBytesPerTextByte * ToolSetCache::kTextBytesMax;
 
-// Roughly, and rather too much. The same for a set as long as it lives.
+// An estimate, on the high side. It does not change while the set lives.
 std::size_t memory_of(const ToolSet& tools) {
   std::size_t bytes = kValueBytesPerTextByte * tools.text.size();
   if (!tools.offered) return bytes;

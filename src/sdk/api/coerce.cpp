@@ -11,7 +11,7 @@
 namespace errand::v1::detail {
 namespace {
 
-// References that lead back to themselves, and values that nest without end, stop here.
+// Bounds references that form a cycle, and values that are nested too deeply.
 constexpr int kReferencesMax = 32;
 
 // Walks a value and its schema side by side.
@@ -43,7 +43,7 @@ const Json* Walk::find(const std::string& reference) const {
                      : nullptr;
 }
 
-// Past references, and past an "anyOf" or "oneOf" with one alternative beside null.
+// Follows references, and an "anyOf" or "oneOf" that has one alternative besides null.
 const Json* Walk::resolve(const Json& schema) const {
   const Json* at = &schema;
   for (int steps = 0; at && steps < kReferencesMax; ++steps) {
@@ -91,7 +91,7 @@ bool fits(const Json& schema, const Json& value) {
   return false;
 }
 
-// The digits of a number that count: "1050" of "-10.50e3".
+// The significant digits of a number: "1050" of "-10.50e3".
 std::string digits_of(std::string_view number) {
   std::string digits;
   for (char c : number.substr(0, number.find_first_of("eE"))) {
@@ -107,7 +107,7 @@ std::string digits_of(std::string_view number) {
 constexpr double kGapsBegin = 9007199254740992.0;  // 2^53
 constexpr double kIntegersEnd = 18446744073709551616.0;
 
-// All digits of a double: its shortest text has zeros in the place of the last ones.
+// All digits of a double. Its shortest text may have zeros in place of the last digits.
 std::string whole_number(double number) {
   std::array<char, 32> buffer{};
   auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number,
@@ -115,7 +115,7 @@ std::string whole_number(double number) {
   return {buffer.data(), end.ptr};
 }
 
-// Whether the parsed number is the one that the model has written. Digits are enough to tell: a
+// Whether the parsed number is exactly the one that the model wrote. Comparing digits is enough: a
 // rounded number never has the same digits with another exponent.
 bool is_exact_number(std::string_view token) {
   auto parsed = Json::parse(token);
@@ -135,7 +135,7 @@ std::size_t end_of_string(std::string_view text, std::size_t at) {
   return at + 1;
 }
 
-// The same for every number of a JSON text, at any depth.
+// Whether every number of a JSON text is exact, at any depth.
 bool is_exact(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
@@ -224,7 +224,7 @@ bool takes_null(const Json& schema) {
   return false;
 }
 
-// The members that are required, missing and may be null.
+// The required members that are missing and may be null.
 std::vector<std::string> missing_nulls(const Json& schema, const JsonObject& members) {
   std::vector<std::string> out;
   const Json* required = schema.find("required");

@@ -81,7 +81,7 @@ struct ToBlock {
   Json operator()(const EmptyContent&) const { return JsonObject{{"type", "text"}, {"text", ""}}; }
 };
 
-// Empty if there is no such text.
+// The member's text; empty if it has none.
 std::string text_at(const Json& block, std::string_view name) {
   const Json* found = block.find(name);
   const std::string* text = found ? found->if_string() : nullptr;

@@ -139,7 +139,7 @@ JsonObject* Json::if_object() noexcept {
 
 namespace {
 
-// The first doubles beyond the integers.
+// The smallest double beyond the range of the integers.
 constexpr double kInt64End = 9223372036854775808.0;
 constexpr double kUint64End = 18446744073709551616.0;
 

@@ -14,7 +14,7 @@ namespace errand::v1::detail {
 namespace {
 
 bool is_word(char c) {
-  // Bytes of UTF-8 are letters of some language.
+  // Bytes of multi-byte UTF-8 characters count as letters.
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
@@ -58,7 +58,7 @@ std::string member_name(std::string_view signature) {
 }
 
 std::string type_name(std::string_view signature) {
-  // Each word that no "::" follows is kept: "n::Box<m::Item>" is "Box_Item".
+  // The last word of each qualified name is kept: "n::Box<m::Item>" becomes "Box_Item".
   std::string_view type = argument(signature, "T");
   std::string out;
   for (std::size_t at = 0; at < type.size();) {
@@ -66,7 +66,7 @@ std::string type_name(std::string_view signature) {
     while (end < type.size() && is_word(type[end])) ++end;
     std::string_view word = type.substr(at, end - at);
     std::string_view rest = type.substr(end);
-    // A function's name ends in brackets: "main()::Local".
+    // A scope may be a function, whose name ends in brackets: "main()::Local".
     bool is_scope = rest.starts_with("::") || rest.starts_with("()::") || rest.starts_with("} ") ||
                     rest.starts_with("}::") || rest.starts_with(">::");
     bool is_unnamed = word == "anonymous" || word == "namespace" || word == "unnamed";

@@ -16,7 +16,7 @@ void* member_of(void* object, const Field& field) {
   return static_cast<char*>(object) + field.offset;
 }
 
-// Nothing for a value that has no JSON, such as an enum's 0 without a name.
+// Empty for a value that has no JSON, such as an enum's 0 without a name.
 template <class Write>
 std::optional<Json> try_write(Write write) {
   try {
@@ -90,7 +90,7 @@ void add_enumerators(EnumInfo& info, std::string_view signature, std::uint64_t (
   int index = 0;
   for (std::string& name : value_names(signature)) {
     std::uint64_t value = bits(index++);
-    // Of a bool, most candidates are the same value.
+    // For a bool, most candidates are the same value.
     bool is_known =
         std::ranges::find(info.entries, value, &EnumInfo::Entry::bits) != info.entries.end();
     if (!name.empty() && !is_known) info.entries.push_back({std::move(name), value});
@@ -192,7 +192,7 @@ bool read_alternatives(Reader& reader, const Json& json, const Alternatives& alt
     if (one.read(reader, json, variant)) return true;
     Reader::Attempt attempt = reader.take_error();
     if (attempt.pointer == here) append(all, all.empty() ? "" : "; or: ", attempt.message);
-    // The alternative that came furthest is the one that was meant.
+    // The alternative whose check got furthest is taken for the one that was meant.
     if (best.message.empty() || attempt.depth > best.depth) best = std::move(attempt);
   }
   if (best.pointer == here) best.message = std::move(all);

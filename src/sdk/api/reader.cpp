@@ -15,7 +15,7 @@ namespace errand::v1::detail {
 
 namespace {
 
-// A text from the model is quoted up to this size.
+// The longest text of the model that an error quotes.
 constexpr std::size_t kQuotedBytesMax = 60;
 
 std::string shown(const Json& got) {
@@ -242,7 +242,7 @@ bool read_integer_key(Reader& reader, const std::string& text, IntegerRange rang
   auto number = parse_integer<std::int64_t>(text);
   auto large = parse_integer<std::uint64_t>(text);
   Json json = number ? Json(*number) : large ? Json(*large) : Json(text);
-  // "007" and "+7" would be a second name of 7.
+  // "007" and "+7" would be further spellings of 7.
   if (json.dump() != text) json = Json(text);
   if (json.if_string()) return reader.fail(cat("expected ", describe(range), " as the name"));
   return read_integer(reader, json, range, bits);

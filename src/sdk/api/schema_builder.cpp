@@ -33,7 +33,7 @@ void add_keywords(JsonObject& schema, const Field& field) {
   }
 }
 
-// A default that the keywords refuse, such as "" where only certain texts are allowed, is not told.
+// A default that the keywords forbid, such as "" where only certain texts are allowed, is left out.
 bool tells_default(const Field& field) {
   const Json* allowed = field.keywords.find("enum");
   if (!field.has_default || !allowed) return field.has_default;
@@ -66,7 +66,7 @@ struct SchemaBuilder::Impl {
     return nullptr;
   }
 
-  // The definition that a schema refers to; null if it is no reference.
+  // The definition that a schema refers to; null if the schema is not a reference.
   Definition* target(const Json& schema) {
     const JsonObject* object = schema.if_object();
     const Json* reference = object ? object->find("$ref") : nullptr;
@@ -78,7 +78,7 @@ struct SchemaBuilder::Impl {
   void resolve(Json& schema);
   void count(Json& schema);
 
-  std::deque<Definition> definitions;  // stay where they are
+  std::deque<Definition> definitions;  // a deque, because definitions must not move
   std::map<const ObjectInfo*, Definition*> by_info;
   Definition* root = nullptr;
 };
@@ -93,7 +93,7 @@ Json SchemaBuilder::object(const ObjectInfo& info) {
     for (int number = 2; impl_->find(name); ++number) name = cat(info.type_name, "_", number);
     Impl::Definition& definition = impl_->definitions.emplace_back(Impl::Definition{name});
     known = impl_->by_info.emplace(&info, &definition).first;
-    // Its own members may refer to it.
+    // Called after the definition is registered, because its own members may refer to it.
     definition.schema = object_schema(*this, info);
   }
   return JsonObject{{"$ref", cat(kDefs, known->second->name)}};
@@ -118,7 +118,8 @@ Json alternatives_schema(SchemaBuilder& builder, const Alternatives& alternative
   return JsonObject{{"anyOf", std::move(any)}};
 }
 
-// Calls `visit` for the schemas within a schema of ours, past "default", "const" and "enum".
+// Calls `visit` for the subschemas of a schema that we built, skipping "default", "const" and
+// "enum".
 template <class Visit>
 void for_each_subschema(Json& schema, Visit visit) {
   for (std::string_view keyword : {"items", "additionalProperties"}) {
@@ -140,7 +141,7 @@ void SchemaBuilder::Impl::count(Json& schema) {
   for_each_subschema(schema, [this](Json& one) { count(one); });
 }
 
-// Puts a definition that is used once in the place of its use.
+// Moves a definition that is used only once to the place of its use.
 void SchemaBuilder::Impl::resolve(Json& schema) {
   Definition* definition = target(schema);
   if (definition && definition == root) {

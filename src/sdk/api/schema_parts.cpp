@@ -16,7 +16,7 @@ Json integer_schema(IntegerRange range) {
   JsonObject out{{"type", "integer"}};
   bool is_signed_64 = range.min == std::numeric_limits<std::int64_t>::min();
   bool is_unsigned_64 = range.max == std::numeric_limits<std::uint64_t>::max();
-  // 64-bit bounds are left out: most readers of a schema would round them.
+  // 64-bit bounds are left out, because most readers of a schema would round them.
   if (!is_signed_64) out.set("minimum", range.min);
   if (!is_signed_64 && !is_unsigned_64) out.set("maximum", range.max);
   return out;

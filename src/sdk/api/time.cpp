@@ -32,7 +32,7 @@ std::string unit_name(Unit unit) {
   return cat("units of ", unit.num, "/", unit.den, " seconds");
 }
 
-// Reads fixed numbers of digits and separators from the front of a text.
+// Reads fixed numbers of digits, and separators, from the front of a text.
 class Digits {
  public:
   explicit Digits(std::string_view text) : text_(text) {}
@@ -86,7 +86,7 @@ struct Moment {
   std::int64_t nanos = 0;
 };
 
-// "+02:00" in seconds.
+// An offset such as "+02:00", in seconds.
 std::int64_t read_offset(Digits& digits) {
   if (digits.next_is("Zz")) {
     digits.skip("Zz");
@@ -115,7 +115,7 @@ std::optional<Moment> parse_moment(std::string_view text) {
     std::int64_t scale = kNanos;
     int digit = digits.next_digit();
     if (digit < 0) return {};
-    // Digits beyond nanoseconds must be zeros.
+    // Digits beyond nanoseconds have to be zeros.
     for (; digit >= 0; digit = digits.next_digit()) {
       scale /= 10;
       if (scale == 0 && digit != 0) return {};

@@ -53,20 +53,20 @@ ToolResult bad_arguments(const std::string& name, std::string_view errors) {
                                 " do not fit its schema. Correct them and call again.\n", errors));
 }
 
-// Whether the text of an exception was written for those who use the tool. What the standard
-// library throws by itself tells of the insides of the program: "vector::_M_range_check: __n (which
-// is 5)", or the path of a file. A plain runtime_error is what programs throw who have something to
-// say.
+// Whether the text of an exception was written for users of the tool. Texts of the standard
+// library's own exceptions are about the insides of the program: "vector::_M_range_check: __n
+// (which is 5)", or the path of a file. A plain runtime_error is what programs throw that have
+// something to say.
 bool is_for_callers(const std::exception& error) {
   if (typeid(error) == typeid(std::runtime_error)) return true;
   if (dynamic_cast<const std::system_error*>(&error)) return false;
-  const std::string_view type = typeid(error).name();  // as the ABI of g++ and clang has it
+  const std::string_view type = typeid(error).name();  // in the ABI of g++ and clang
   constexpr std::string_view kLibraries[] = {"St", "NSt", "N9__gnu_cxx", "N5boost"};
   return std::ranges::none_of(kLibraries,
                               [type](std::string_view one) { return type.starts_with(one); });
 }
 
-// What a handler has thrown, as a result.
+// An exception of a handler as a result.
 ToolResult result_of(const std::exception_ptr& thrown, const std::string& tool,
                      ToolContext& context) {
   constexpr std::string_view kNoDetails = "The tool failed for an unknown reason.";
@@ -80,7 +80,7 @@ ToolResult result_of(const std::exception_ptr& thrown, const std::string& tool,
     return ToolResult::failed("The tool ran out of memory.");
   } catch (const std::exception& error) {
     if (!is_for_callers(error)) {
-      // A handler that is cut off says so in the words of its library.
+      // A cancelled handler may fail with a message of its library, so the message is replaced.
       if (context.cancelled()) return ToolResult::failed("The call was cancelled.");
       context.log(LogLevel::error, cat("the tool ", tool, " failed: ", error.what()));
       return ToolResult::failed("The tool failed because of an error in its program.");
@@ -106,7 +106,7 @@ ToolResult checked(const detail::ToolState& state, ToolResult result) {
 
 }  // namespace
 
-// Checks the arguments and makes them ready. A result: they are refused.
+// Checks and completes the arguments. Returns a result if they are refused.
 std::optional<ToolResult> Tool::prepare(Json& arguments, detail::ArgumentRules rules) const {
   if (!state_->input || state_->written_output) {
     return ToolResult::failed(

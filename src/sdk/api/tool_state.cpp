@@ -68,7 +68,7 @@ namespace {
 
 constexpr std::string_view kDefsPrefix = "#/$defs/";
 
-// Whether a schema refers to a definition that it does not have.
+// Whether a schema refers to a definition that it lacks.
 bool lacks_definition(const Json& part, const Json& root) {
   if (const JsonObject* object = part.if_object()) {
     const Json* reference = object->find("$ref");
@@ -86,7 +86,7 @@ bool lacks_definition(const Json& part, const Json& root) {
          std::ranges::any_of(*items, [&](const Json& one) { return lacks_definition(one, root); });
 }
 
-// Compiles a hand-written schema, unless it waits for definitions.
+// Compiles a hand-written schema, unless the schema still lacks definitions.
 void take_schema(std::optional<Json>& written, std::shared_ptr<const CheckedSchema>& compiled) {
   if (!written || lacks_definition(*written, *written)) return;
   compiled = std::make_shared<const CheckedSchema>(std::move(*written));

@@ -84,7 +84,7 @@ ToolResult with_its_content(Validation validation, const Tool& tool, ToolResult 
       cat("The result of ", tool.name(), " has no structured content, which its schema asks for."));
 }
 
-// Why nothing is called; nothing if the tool is.
+// Why the call is refused; empty if the tool may be called.
 std::optional<ToolResult> refusal(const Toolkit& toolkit, const Tool* tool, std::string_view name,
                                   const Json& arguments) {
   if (!tool) return ToolResult::failed(unknown_tool(toolkit, name));

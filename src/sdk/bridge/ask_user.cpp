@@ -44,8 +44,8 @@ ToolPtr ask_user_tool(Handlers& handlers, v1::AskUser ask) {
     return out.dump();
   };
   const v1::Json anything = v1::Json::object({{"type", "object"}});
-  // Two clients that follow one run may both ask; the first answer counts. So nobody claims a
-  // question, and one that is left open by a process that ends is put again.
+  // Two clients that follow one run may both ask, and the first answer counts. So no client claims
+  // a question, and a question that is left open by a process that ends is asked again.
   return bridge_tool(handlers,
                      v1::tool(std::string(kElicitationTool), "Asks the user.", anything,
                               std::move(answer), {.read_only = true, .parallel_safe = true}));

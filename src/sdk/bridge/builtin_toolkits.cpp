@@ -43,7 +43,7 @@ Toolkit kit_of_files(std::shared_ptr<const FileTree> tree, Access access) {
   return Toolkit(std::move(options));
 }
 
-// Asks a function of the program, on the thread of the call.
+// Asks the program's function, on the thread of the call.
 class ProgramApprover final : public Approver {
  public:
   explicit ProgramApprover(std::function<bool(const std::string&)> ask) : ask_(std::move(ask)) {}
@@ -143,7 +143,7 @@ Toolkit web_search(WebSearchOptions options) {
 
 namespace {
 
-// What a call is told as the time of day.
+// The time of day as a call sees it.
 class CallClock final : public Clock {
  public:
   explicit CallClock(std::chrono::system_clock::time_point now) : now_(now) {}
@@ -154,7 +154,7 @@ class CallClock final : public Clock {
   const std::chrono::system_clock::time_point now_;
 };
 
-// The tool and the clock that it reads.
+// A tool, and the clock that it reads.
 struct TimeOfCall {
   explicit TimeOfCall(std::chrono::system_clock::time_point now) : clock(now), tool(clock) {}
   const CallClock clock;

@@ -11,7 +11,7 @@
 namespace errand::sdk {
 namespace {
 
-// How often a call looks whether its result is still wanted.
+// How often a call checks whether its result is still wanted.
 constexpr milliseconds kLookEvery{20};
 
 struct ToPublicContent {
@@ -114,7 +114,7 @@ class EngineHandler final : public v1::detail::Handler {
 
 }  // namespace
 
-// Sees the handler of a public tool.
+// Gives access to the handler of a public tool.
 class ToolAccess final {
  public:
   static const v1::detail::Handler* handler_of(const v1::Tool& tool) {

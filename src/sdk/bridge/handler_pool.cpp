@@ -31,7 +31,7 @@ bool HandlerPool::run(std::function<void()> work) {
   return true;
 }
 
-// Without one that the system has no room for, the threads that there are do the work.
+// If the system cannot start another thread, the existing ones do the work.
 void HandlerPool::add_thread() {
   bool is_needed = waiting_.size() > idle_ && threads_.size() < places();
   if (!is_needed) return;

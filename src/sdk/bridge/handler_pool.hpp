@@ -18,7 +18,7 @@ namespace errand::sdk {
 class HandlerPool final {
  public:
   static constexpr std::size_t kQueueMax = 10'000;
-  // Threads that wait beyond so many do count.
+  // Waiting threads beyond this number do count.
   static constexpr std::size_t kWaitingMax = 1'000;
 
   // While it lives, this thread waits for other work of the program. Does nothing on threads that
@@ -58,7 +58,7 @@ class HandlerPool final {
   std::deque<std::function<void()>> waiting_;
   std::size_t idle_ = 0;
   std::size_t running_ = 0;  // threads that run something
-  std::size_t blocked_ = 0;  // of these, those that wait for other work
+  std::size_t blocked_ = 0;  // of these, the threads that wait for other work
   bool is_closed_ = false;
   std::vector<std::thread> threads_;
 };

@@ -16,7 +16,7 @@
 namespace errand::sdk {
 namespace {
 
-// Reports that wait for the home at a time; what comes on top is dropped.
+// The most reports that may wait for the home; further ones are dropped.
 constexpr int kReportsMax = 64;
 
 void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
@@ -33,8 +33,8 @@ void tell_caller(v1::ToolCallInfo& info, const RoomCaller& caller) {
 
 }  // namespace
 
-// A call whose handler runs on another thread. Whoever is left of the two, the task at home or the
-// thread of the handler, keeps it.
+// A call whose handler runs on another thread. It lives until both the task on the home and the
+// handler's thread have let go of it.
 class Handlers::Running final : public v1::ToolCallHost,
                                 public std::enable_shared_from_this<Running> {
  public:
@@ -51,7 +51,7 @@ class Handlers::Running final : public v1::ToolCallHost,
         secrets_(secrets),
         bell_(std::make_unique<Wakeup>(home)) {}
 
-  // From any thread.
+  // Called from any thread.
   bool cancelled() const override {
     return is_left_.load() || std::chrono::steady_clock::now() >= deadline_;
   }
@@ -110,7 +110,7 @@ class Handlers::Running final : public v1::ToolCallHost,
     call();
   }
 
-  // On the thread of the handler.
+  // Called on the handler's thread.
   void work(const Handler& handler, v1::ToolCallInfo info, const json::Object& arguments) {
     if (cancelled()) return finish(never_began());
     has_begun_.store(true);
@@ -121,7 +121,7 @@ class Handlers::Running final : public v1::ToolCallHost,
             });
   }
 
-  // At home. The first outcome counts.
+  // Called on the home. The first outcome counts.
   void settle(ToolOutcome outcome) {
     if (!outcome_) outcome_ = std::move(outcome);
     if (bell_) bell_->notify();
@@ -157,7 +157,7 @@ class Handlers::Running final : public v1::ToolCallHost,
     bell_.reset();
   }
 
-  // At home, once the time is over. Effects are in doubt only if the handler has begun.
+  // Called on the home when the time is over. Effects are in doubt only if the handler has begun.
   ToolOutcome overdue(milliseconds limit) const {
     return has_begun_.load() ? overdue_outcome(limit) : never_began();
   }
@@ -165,7 +165,7 @@ class Handlers::Running final : public v1::ToolCallHost,
   const RunId& run() const { return run_; }
 
  private:
-  // From any thread.
+  // Called from any thread.
   void finish(ToolOutcome outcome) {
     {
       std::lock_guard lock(mutex_);
@@ -235,21 +235,21 @@ class Handlers::Running final : public v1::ToolCallHost,
   const SteadyTime deadline_;
   const bool has_vault_;
   const std::shared_ptr<McpCall> mcp_;
-  std::atomic<bool> is_left_ = false;  // nobody waits for the handler any more
+  std::atomic<bool> is_left_ = false;  // nothing waits for the handler any more
   std::atomic<bool> has_begun_ = false;
   std::atomic<int> reports_ = 0;
 
   std::mutex mutex_;
-  std::condition_variable answered_;  // a Wanted, or all of them because nobody waits any more
-  std::vector<std::string> given_;    // secrets of the program that were asked for
+  std::condition_variable answered_;  // wakes one Wanted, or all of them when is_left_
+  std::vector<std::string> given_;    // secrets that the handler asked for
   std::vector<std::function<void()>> on_cancel_;
   bool is_finished_ = false;
 
-  // At home.
+  // Used on the home only.
   ProgressSink* sink_;
   CallSecrets* secrets_;
   std::deque<std::shared_ptr<Wanted>> wanted_;
-  std::unique_ptr<Wakeup> bell_;  // null once nobody waits
+  std::unique_ptr<Wakeup> bell_;  // null when nothing waits
   std::optional<ToolOutcome> outcome_;
 };
 
@@ -303,13 +303,13 @@ Task<ToolOutcome> Handlers::call(HandlerCall call) {
        arguments = std::move(call.call.arguments)] { running->work(handler, info, arguments); });
   if (!is_taken) co_return failed_outcome("Too many calls wait for a thread of this program.");
   ToolOutcome outcome = co_await running->outcome();
-  // A handler that gives up at its deadline may be heard before the timer.
+  // A handler that gives up at its deadline may report that before the timer fires.
   if (timers_.now() >= call.deadline) outcome = running->overdue(limit);
   if (!outcome.ok() && call.cancels_siblings) cancel_siblings(*running);
   co_return outcome;
 }
 
-// Calls without a run, as those from rooms and MCP clients, are of different callers.
+// Calls without a run, such as those from rooms and MCP clients, belong to different callers.
 void Handlers::cancel_siblings(const Running& failed) {
   if (failed.run().view().empty()) return;
   for (Running* other : running_) {
@@ -330,7 +330,7 @@ FilePart file_of(std::string bytes, std::string mime_type, std::string name) {
           .bytes = std::move(shared)};
 }
 
-// Adds a part of a public result to an outcome.
+// Adds one part of a public result to an outcome.
 struct AddContent {
   std::vector<Content>& out;
 
@@ -385,7 +385,7 @@ ToolOutcome outcome_of(v1::ToolResult result) {
   AddContent add{outcome.content};
   for (v1::Content& one : result.content) std::visit(add, one);
   if (result.structured) outcome.structured = v1::detail::to_value(*result.structured);
-  // A model reads content only.
+  // Models read only the content.
   bool says_nothing = outcome.content.empty() && outcome.ok() && outcome.structured;
   if (says_nothing) outcome.content.emplace_back(JsonContent{*outcome.structured});
   return outcome;

@@ -38,7 +38,7 @@ using HandlerDone = std::function<void(v1::ToolResult)>;
 using Handler =
     std::function<void(const std::shared_ptr<v1::ToolContext>&, const v1::Json&, HandlerDone done)>;
 
-// The way home of what runs on other threads, and perhaps longer than the home.
+// The way from other threads to the home, which their work may outlive.
 class HomeDoor final {
  public:
   explicit HomeDoor(Executor home) : home_(std::move(home)) {}
@@ -65,13 +65,13 @@ struct HandlerCall {
   std::string tool;
   SteadyTime deadline = SteadyTime::max();
   std::optional<milliseconds> timeout = {};  // of the tool, if that is what the deadline follows
-  ProgressSink* progress = nullptr;          // valid until the call returns; null: nobody listens
-  CallSecrets* secrets = nullptr;            // the same; null: only those of the program
-  bool cancels_siblings = false;             // a failure cancels the other calls of its run
-  std::string traceparent = {};              // of the call; may be empty
-  const RoomCaller* caller = nullptr;        // null: the call does not come from a room
-  std::shared_ptr<McpCall> mcp = nullptr;    // null: the call does not come over MCP
-  Interrupt* interrupt = nullptr;            // raised: nobody waits for the result any more
+  ProgressSink* progress = nullptr;    // valid until the call returns; null: reports are dropped
+  CallSecrets* secrets = nullptr;      // the same; null: only the program's secrets
+  bool cancels_siblings = false;       // a failure cancels the other calls of its run
+  std::string traceparent = {};        // of the call; may be empty
+  const RoomCaller* caller = nullptr;  // null: the call does not come from a room
+  std::shared_ptr<McpCall> mcp = nullptr;  // null: the call does not come over MCP
+  Interrupt* interrupt = nullptr;          // raised: the result is not wanted any more
   std::shared_ptr<const HandlerServices> services = nullptr;  // null: those of the program
 };
 
@@ -91,8 +91,8 @@ class Handlers final {
   // Asks a model of the program, on threads apart from those of handlers. See HandlerPool::run.
   [[nodiscard]] bool ask_model(std::function<void()> work) { return models_.run(std::move(work)); }
 
-  // Waits for the handlers and models that have a thread. Not from one of them. What handlers do
-  // later that need none reaches nobody.
+  // Waits for the handlers and models that have a thread. Not from one of them. Later results of
+  // handlers that need no thread are dropped.
   void close() {
     pool_.close();
     models_.close();

@@ -13,7 +13,7 @@
 namespace errand::sdk {
 namespace {
 
-// Events that wait for the run; a model that is further ahead waits for it.
+// Events that may wait for the run; a model that is further ahead has to wait.
 constexpr std::size_t kEventsMax = 1000;
 
 llm::Failed failed(std::string_view error_class, std::string_view message) {
@@ -31,13 +31,13 @@ std::string_view class_of(v1::ErrorCode code) {
   }
 }
 
-// An answer on its way from the thread of the model to the home of the run. Whoever is left of the
-// two keeps it.
+// An answer on its way from the model's thread to the run's home. It lives until both have let go
+// of it.
 class Answer final : public v1::AnswerSink, public std::enable_shared_from_this<Answer> {
  public:
   explicit Answer(Executor home) : home_(std::move(home)), bell_(std::make_unique<Wakeup>(home_)) {}
 
-  // On the thread of the model.
+  // Called on the model's thread.
   void text(std::string_view piece) override { push(llm::TextDelta{std::string(piece)}); }
   void thinking(std::string_view piece) override { push(llm::ThinkingDelta{std::string(piece)}); }
   void call(std::string_view tool, const v1::Json& arguments, std::string_view id) override {
@@ -73,7 +73,7 @@ class Answer final : public v1::AnswerSink, public std::enable_shared_from_this<
     }
   }
 
-  // At home.
+  // Called on the home.
   Task<std::vector<llm::TurnEvent>> next() {
     for (;;) {
       std::vector<llm::TurnEvent> events = take();
@@ -130,12 +130,12 @@ class Answer final : public v1::AnswerSink, public std::enable_shared_from_this<
   std::vector<llm::TurnEvent> events_;
   bool is_closed_ = false;
 
-  // On the thread of the model.
+  // Used on the model's thread.
   int calls_ = 0;
   Usage usage_;
   std::string reason_;
 
-  std::unique_ptr<Wakeup> bell_;  // at home; null once nobody waits
+  std::unique_ptr<Wakeup> bell_;  // used on the home; null when nothing waits
 };
 
 class AnswerStream final : public llm::TurnStream {
@@ -230,7 +230,7 @@ class OwnModel final : public llm::Model {
     if (!is_taken) answer->close();
     return stream;
   }
-  // The model is handed the schema, and does with it what it can.
+  // The model gets the schema as it is, and follows it as well as it can.
   OutputMechanism output_mechanism(const llm::TurnRequest&) const override {
     return OutputMechanism::native;
   }

@@ -61,8 +61,7 @@ class Promise final {
   std::shared_ptr<Pending<T>> pending_;
 };
 
-// The same for somebody who does not wait in a thread: is called once, from the home, or by whoever
-// drops it.
+// The same without a thread that waits: it is called once, from the home, or by its last owner.
 template <class T>
 class Callback final {
  public:

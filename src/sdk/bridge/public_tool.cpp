@@ -19,10 +19,10 @@ SchemaPtr schema_of(const v1::Json& schema) {
   return share_schema(value.is_object() ? std::move(value.get_object()) : json::Object());
 }
 
-// Who decides whether arguments are right.
+// Who checks the arguments.
 enum class ArgumentsBy { schema, tool };
 
-// A tool checks its own results: it alone knows their structured content.
+// A tool checks its own results, because only the tool knows their structured content.
 ToolDecl declare(const v1::Tool& tool, ArgumentsBy arguments_by) {
   const v1::ToolOptions& options = tool.options();
   ToolDecl decl{.name = tool.name(),
@@ -82,10 +82,10 @@ class HandlerTool final : public Tool {
   const ToolDecl decl_;
   const Handler handler_;
   const bool cancels_siblings_;
-  const void* const identity_;  // what copies of a tool share; the handler keeps it
+  const void* const identity_;  // shared by all copies of a tool and kept by the handler
 };
 
-// A tool of the engine that a public tool stands for.
+// A tool of the engine behind a public tool.
 class BuiltinTool final : public Tool {
  public:
   BuiltinTool(v1::Tool tool, ToolPtr inner) : tool_(std::move(tool)), inner_(std::move(inner)) {}
@@ -98,7 +98,7 @@ class BuiltinTool final : public Tool {
   }
 
  private:
-  const v1::Tool tool_;  // keeps what the engine's tool stands on
+  const v1::Tool tool_;  // keeps the objects alive that the engine's tool uses
   const ToolPtr inner_;
 };
 
@@ -113,7 +113,8 @@ const void* identity_of(const Tool& tool) {
   return builtin ? builtin->identity() : nullptr;
 }
 
-// A toolkit that does not check arguments in full coerces them; one that does adds nulls.
+// A toolkit that only partly checks arguments coerces them; one that checks them fully adds missing
+// nulls.
 ArgumentsBy arguments_by(const v1::Toolkit& toolkit, const v1::Tool& tool) {
   bool is_full = toolkit.validation() == v1::Validation::full;
   bool is_plain = is_full && !v1::detail::adds_nulls(tool.input_schema());

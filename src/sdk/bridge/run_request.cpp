@@ -163,12 +163,11 @@ Result<RunRequest> read_request(const v1::RunOptions& options, RequestRules rule
                                 const std::string& inherited_prompt) {
   if (options.fork_of && !options.messages.empty()) {
     return Error(ErrorCode::invalid_argument,
-                 "a fork goes on with the messages that are there: give a prompt")
+                 "a fork continues with the existing messages: give a prompt")
         .pointer("/messages");
   }
   if (options.fork_of && !options.agent.empty()) {
-    return Error(ErrorCode::invalid_argument,
-                 "a fork goes on as the run that it is made from, with that run's agent")
+    return Error(ErrorCode::invalid_argument, "a fork keeps the agent of its original run")
         .pointer("/agentId");
   }
   RunRequest request{.body = body_of(options, inherited_prompt), .spec = {}};

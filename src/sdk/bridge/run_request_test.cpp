@@ -71,7 +71,7 @@ TEST(RunRequest, MistakesAreFoundHere) {
   EXPECT_TRUE(body_of({.prompt = "Go.", .reasoning_level = 101}).find("/reasoningLevel") !=
               std::string::npos);
   EXPECT_EQ(body_of({.messages = {{.text = "Go."}}, .fork_of = v1::ForkPoint{"run_1"}}),
-            "a fork goes on with the messages that are there: give a prompt (at /messages)");
+            "a fork continues with the existing messages: give a prompt (at /messages)");
 }
 
 TEST(RunRequest, AForkChangesOnlyWhatIsGiven) {

@@ -1,4 +1,4 @@
-// The stored agents of a Runner.
+// A Runner's calls about stored agents.
 #include <errand/runner.hpp>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace errand::v1 {
 namespace {
 
-// An empty name would be the path of the list.
+// An empty name would lead to the path of the list.
 void check_name(std::string_view name) {
   if (name.empty()) throw Error(ErrorCode::invalid_argument, "an agent needs a name", "/name");
 }
@@ -45,7 +45,7 @@ std::vector<Agent> read_agents(const std::vector<json::Object>& all) {
   return agents;
 }
 
-// Asks for something that may be asked for twice.
+// Sends a request that may be sent twice.
 template <class T>
 T ask(sdk::RunnerCore& core, std::function<Task<errand::Result<T>>()> verb) {
   return sdk::value_or_throw(

@@ -29,7 +29,7 @@ class Backend {
   // For what only servers have. Null: runs are driven in this process.
   virtual ApiSender* server() { return nullptr; }
   virtual CalledBy called_by() const = 0;
-  // `servers` is how those of MCP servers and agents are told of; see ServerTools.
+  // `servers` describes the tools of MCP servers and agents; see ServerTools.
   virtual LentTools lend(const std::vector<ToolPtr>& tools,
                          const std::vector<ToolRef>& servers) = 0;
   virtual Task<void> stop() = 0;

@@ -1,4 +1,4 @@
-// A record of the calls of tools, for tests of users.
+// Records the calls of tools, for users' tests.
 #include <errand/testing.hpp>
 
 #include <mutex>
@@ -18,7 +18,7 @@ std::vector<RecordedCall> CallRecord::calls() const {
   return state_->calls;
 }
 
-// Arguments that do not fit the schema never reach the record.
+// Calls whose arguments do not fit the schema are not recorded.
 Tool CallRecord::watch(const Tool& inner) const {
   ToolOptions options = inner.options();
   if (const Json* output = inner.output_schema()) options.output_schema = *output;

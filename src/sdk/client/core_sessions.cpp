@@ -1,4 +1,4 @@
-// Sessions of a runner.
+// The runner's calls about sessions.
 #include <utility>
 
 #include "engine/engine.hpp"

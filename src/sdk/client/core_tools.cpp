@@ -1,4 +1,4 @@
-// The tools that a program gives to a run: its own, and those of servers that it talks to.
+// The tools that a program gives to a run: its own, and those of servers that it connects to.
 #include <unistd.h>
 
 #include <filesystem>
@@ -22,7 +22,7 @@ std::vector<net::Header> headers_of(const std::map<std::string, std::string>& gi
   return out;
 }
 
-// Places that differ in any of this are different servers.
+// Two places are the same server only if all of this is equal.
 std::string key_of_place(const std::string& where, const v1::LocalMcpOptions& options) {
   std::string key = where;
   for (const auto& [name, value] : options.headers) append(key, "\n", name, ": ", value);
@@ -46,14 +46,14 @@ McpPlace place_of(const std::string& where, const v1::LocalMcpOptions& options) 
   return place;
 }
 
-// The connection keeps the offer alive, so no other offer gets its address, which is the key.
+// The connection keeps the offer alive, so that no other offer gets its address, which is the key.
 McpPlace place_of(const std::shared_ptr<McpOffer>& offer, InProcessServers& servers) {
   return {.where = offer->name(),
           .address = servers.address_of(offer),
           .key = cat("in process ", reinterpret_cast<std::uintptr_t>(offer.get()))};
 }
 
-// invalid_argument: a folder without its whole path.
+// invalid_argument: a root is not an absolute path.
 Result<std::vector<mcp::Root>> roots_of(const v1::LocalMcpOptions& options) {
   std::vector<mcp::Root> roots;
   for (const std::string& folder : options.roots) {

@@ -45,7 +45,7 @@ Result<host::Config> config_of(const v1::RuntimeOptions& options, Handlers& hand
   return config;
 }
 
-// The program's time of day.
+// The time of day that the program's function returns.
 class ProgramClock final : public Clock {
  public:
   explicit ProgramClock(std::function<std::chrono::system_clock::time_point()> now)
@@ -57,7 +57,7 @@ class ProgramClock final : public Clock {
   const std::function<std::chrono::system_clock::time_point()> now_;
 };
 
-// None: the system's.
+// Empty: the system's clock is used.
 std::unique_ptr<const Clock> clock_of(const v1::RuntimeOptions& options) {
   return options.now ? std::make_unique<const ProgramClock>(options.now) : nullptr;
 }

@@ -80,7 +80,7 @@ void EventQueue::next_async(std::function<void(Next)> done) {
     }
   }
   if (done) {
-    return done(v1::Error(v1::ErrorCode::conflict, "the event before is still waited for"));
+    return done(v1::Error(v1::ErrorCode::conflict, "another wait for an event is still under way"));
   }
   tell_reader();
 }

@@ -41,7 +41,7 @@ Task<Result<RunStream::Item>> Following::next() {
   co_return item;
 }
 
-// Calls of other tools are left to others, such as a worker.
+// Calls of other tools are for other clients, such as a worker.
 void Following::answer(const LocalToolCall& call) {
   bool is_ours = params_.refuses_others || tools_.find(call.name);
   if (params_.answers && is_ours) calls_.start(params_.run, call);
@@ -62,7 +62,7 @@ bool Following::take(const RunStream::Item& item) {
   switch (item.kind) {
     case Kind::lost: event.data = v1::ConnectionLost{item.why}; break;
     case Kind::back: event.data = v1::ConnectionRestored{}; break;
-    case Kind::retry: return false;  // programs have no use for it
+    case Kind::retry: return false;  // programs do not need to know
     case Kind::event:
       see_call(item.event);
       event = public_event(params_.run, item.event);
@@ -103,7 +103,8 @@ void Following::end(std::optional<Error> error) {
 Task<void> Following::stop() {
   co_await tasks_.stop(CancelReason::shutdown);
   co_await calls_.stop();
-  // The last owner may be a thread of the program, which must not touch what lives here.
+  // The last owner may be on a thread of the program, which must not touch what belongs to the
+  // home.
   stream_.close();
   params_.lease.reset();
   params_.reply.reset();

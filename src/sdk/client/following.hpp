@@ -16,8 +16,7 @@
 
 namespace errand::sdk {
 
-// Somebody who is told how a run ended, once: by an end, by an error, or, if it is dropped, by
-// `cancelled`.
+// Learns once how a run ended: by an end, by an error, or, if it is dropped, by `cancelled`.
 class ReplyPromise final {
  public:
   using Done = std::function<void(v1::Result<v1::Reply>)>;
@@ -49,10 +48,11 @@ class Following final : public std::enable_shared_from_this<Following> {
     std::vector<ToolPtr> tools = {};  // with which calls are answered here
     bool answers = false;             // whether they are
     bool refuses_others = false;  // calls of other tools fail, rather than wait for another client
-    std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
-    EventSeq calls_after = 0;                       // calls of earlier events are not answered
-    std::shared_ptr<void> lease = nullptr;          // let go of at the end
-    std::shared_ptr<ReplyPromise> reply = nullptr;  // for those who do not wait in a thread
+    std::optional<milliseconds> tool_timeout =
+        {};                                 // for calls whose tool has no timeout, if it is known
+    EventSeq calls_after = 0;               // calls of earlier events are not answered
+    std::shared_ptr<void> lease = nullptr;  // released at the end
+    std::shared_ptr<ReplyPromise> reply = nullptr;  // for callers without a waiting thread
     // Called at the end, on the home, once.
     std::function<void(std::shared_ptr<Following>)> on_end = {};
     RunStream::FirstFailure first_failure = RunStream::FirstFailure::is_retried;
@@ -61,8 +61,8 @@ class Following final : public std::enable_shared_from_this<Following> {
 
   // Begins to fill the queue.
   void start();
-  // In place of start(), for a reader at home: the next event as the log has it, whose call has
-  // begun, or a notice of the connection.
+  // Instead of start(), for a reader on the home: the next event as the log has it (its call has
+  // begun), or a notice of the connection.
   Task<Result<RunStream::Item>> next();
   // A call that waited before the run was followed.
   void answer(const LocalToolCall& call);

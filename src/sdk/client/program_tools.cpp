@@ -9,7 +9,7 @@
 namespace errand::sdk {
 namespace {
 
-constexpr char kMark = '#';  // no name of a tool has it
+constexpr char kMark = '#';  // not allowed in the name of a tool
 
 std::string_view name_of(std::string_view key) {
   return key.substr(0, key.find(kMark));
@@ -21,7 +21,7 @@ bool says_the_same(const ToolDecl& a, const ToolDecl& b) {
 
 }  // namespace
 
-// A tool that nobody has registered yet.
+// Stands for a tool that is not registered yet.
 class ProgramTools::Absent final : public Tool {
  public:
   Absent(ProgramTools& tools, ToolDecl decl, std::string key)
@@ -72,7 +72,7 @@ void ProgramTools::announce() {
   for (Absent* absent : absent_) absent->look_again();
 }
 
-// A key stands for one declaration: engines remember what a key has declared.
+// A key stands for one declaration, because engines remember the declaration of a key.
 std::string ProgramTools::key_for(const ToolPtr& tool) {
   const std::string& name = tool->decl().name;
   for (auto known = book_->entries.lower_bound(name);
@@ -87,7 +87,7 @@ std::string ProgramTools::key_for(const ToolPtr& tool) {
   return cat(name, kMark, process_, "-", ++last_number_);
 }
 
-// Keeps the tools of a run. Plain names stay known after it, for runs of an earlier process.
+// Keeps the tools of a run. Plain names stay known after the run, for runs of an earlier process.
 struct ProgramTools::Lease {
   std::shared_ptr<Book> book;
   std::vector<std::string> keys = {};
@@ -143,7 +143,7 @@ Result<std::vector<ToolDecl>> ProgramTools::bind(const ToolRef& ref, const Princ
     return Error(ErrorCode::invalid_argument, cat("the program has no tool ", name_of(host->name)));
   }
   ToolDecl decl = tool->decl();
-  // Here the key counts, and not what a server behind the tool calls it.
+  // The tool is found by its key, and not by its name on a server behind it.
   decl.origin.upstream = decl.name == host->name ? "" : host->name;
   return std::vector<ToolDecl>{std::move(decl)};
 }

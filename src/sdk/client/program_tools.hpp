@@ -17,10 +17,10 @@ namespace errand::sdk {
 // journals know them. A call whose tool is not there waits for it, or fails. Lives on one home.
 class ProgramTools final : public ToolSource {
  public:
-  // What becomes of a call whose tool is not there.
+  // What happens to a call whose tool is not registered.
   enum class Absence { waits, fails };
 
-  // `process` sets the keys of this process apart from those of others.
+  // `process` keeps the keys of this process apart from those of other processes.
   ProgramTools(Executor home, std::string process, Absence absence = Absence::waits);
 
   // Registers a tool for good, in place of one of the same name.

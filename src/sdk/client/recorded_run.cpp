@@ -35,7 +35,7 @@ std::vector<std::variant<FileContent, LinkContent>> attached(const std::vector<F
   return out;
 }
 
-// Takes a journal, entry by entry.
+// Reads a journal entry by entry.
 class Recorder final {
  public:
   void operator()(const CreatedEntry& one) {
@@ -102,7 +102,7 @@ class Recorder final {
   std::map<ToolUseId, RecordedCall> made_;
 };
 
-// Recorded calls that have not been made again.
+// Recorded calls that were not made again.
 struct CallsLeft {
   std::mutex mutex;
   std::vector<RecordedCall> calls;

@@ -1,4 +1,4 @@
-// The calls of a Runner: from public values to the core, and back.
+// The calls of a Runner: public values go to the core, and results come back.
 #include <errand/runner.hpp>
 #include <utility>
 
@@ -59,7 +59,7 @@ Error output_error(const Reply& reply, const Error& cause) {
   return unfit_output(reply, "the answer does not fit its type: ", cause);
 }
 
-// A server may take a schema that cannot be compiled here. The answer is there then, and goes to
+// A server may accept a schema that cannot be compiled here. The answer then exists, and goes to
 // the program with the error.
 Result<Json> output_value(const Reply& reply, const Json* schema) {
   Result<Json> value = Json::parse(reply.text);
@@ -244,7 +244,7 @@ std::optional<Event> RunStream::next() {
 }
 
 Result<Reply> RunStream::try_reply() {
-  if (!run_) return Error(ErrorCode::conflict, "this is the stream of no run");
+  if (!run_) return Error(ErrorCode::conflict, "this stream belongs to no run");
   return read_reply(run_->events());
 }
 

@@ -63,7 +63,7 @@ bool RunnerCore::post(std::function<void()> work) {
   return true;
 }
 
-// Whatever was posted before is done, or cut off, when the loop ends.
+// All work that was posted before is done, or cut off, when the loop ends.
 void RunnerCore::close() {
   {
     std::lock_guard lock(mutex_);
@@ -139,7 +139,7 @@ void RunnerCore::cancel_async(std::shared_ptr<AskedRun> run) {
   });
 }
 
-// A run that cannot be cancelled has ended, or the reply says what is wrong.
+// If a run cannot be cancelled, it has ended, or the reply says what is wrong.
 Task<void> RunnerCore::cancel_asked(RunId run) {
   [[maybe_unused]] auto status = co_await cancel(std::move(run));
 }
@@ -185,7 +185,7 @@ Task<Result<RunnerCore::Followed>> RunnerCore::make_run(std::shared_ptr<v1::RunO
   co_return add(std::move(params));
 }
 
-// An engine in this process calls the tools of its runs itself, but has no user to ask.
+// An engine in this process calls the tools of its runs itself, but cannot ask a user.
 void RunnerCore::let_answer(Following::Params& params, std::vector<ToolPtr> tools,
                             const ToolPtr& elicitation, bool answers_calls) const {
   const bool is_client = backend_->called_by() == CalledBy::client;
@@ -229,7 +229,7 @@ Task<Result<std::string>> RunnerCore::prompt_of_fork(std::shared_ptr<v1::RunOpti
   co_return std::string();
 }
 
-// Calls that wait when a run is joined are answered, and those that come later.
+// Answers calls that wait when the run is joined, and later ones.
 Task<Result<RunnerCore::Followed>> RunnerCore::join_run(
     RunId run, std::shared_ptr<v1::AttachOptions> options) {
   ERRAND_CO_TRY(auto tools, co_await gather(AskedTools::of(*options), Answers::elsewhere));
@@ -346,7 +346,7 @@ Task<void> RunnerCore::leave(Followed run) {
 
 void RunnerCore::abandon(const Followed& run) {
   run->events().abandon();
-  // Where the engine calls the tools, the run holds them until it ends.
+  // If the engine calls the tools, the run holds them until it ends.
   if (backend_->called_by() == CalledBy::engine) return;
   post([this, run] { retire(run); });
 }

@@ -35,10 +35,12 @@ class SessionCore final {
  public:
   SessionId id;
   std::vector<ToolPtr> tools = {};
-  ToolPtr elicitation = nullptr;  // answers what MCP servers ask the user; null: nobody here does
+  ToolPtr elicitation =
+      nullptr;  // answers questions of MCP servers to the user; null: questions stay open
   LentTools lent = {};
-  bool answers_calls = true;                      // false: others do
-  std::optional<milliseconds> tool_timeout = {};  // of a call whose tool has none, if it is known
+  bool answers_calls = true;  // false: other clients do
+  std::optional<milliseconds> tool_timeout =
+      {};  // for calls whose tool has no timeout, if it is known
 };
 
 // The tools that a program names for a run.
@@ -62,7 +64,7 @@ struct RunTools {
   LentTools lent = {};
 };
 
-// A run that nobody waits for in a thread. Lives on the home.
+// A run without a thread that waits for it. Lives on the home.
 struct AskedRun {
   std::optional<RunId> id = {};  // once it is made
   bool is_unwanted = false;
@@ -114,7 +116,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
   template <class T>
   void tell(std::function<Task<Result<T>>()> make, std::function<void(Result<T>)> done);
 
-  // Makes a run, and follows it if anybody wants to know. From any thread.
+  // Makes a run, and follows it if its end is wanted. From any thread.
   Result<std::shared_ptr<Following>> follow(v1::RunOptions options, EventQueue::Keep keep);
   std::shared_ptr<AskedRun> follow_async(v1::RunOptions options, ReplyPromise::Done done);
   std::shared_ptr<AskedRun> say_async(std::shared_ptr<const SessionCore> session,
@@ -148,7 +150,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
     EventSeq after = 0;
     RunStream::FirstFailure first_failure = RunStream::FirstFailure::is_retried;
     std::vector<ToolPtr> tools = {};
-    bool answers = false;  // calls, with these tools; calls of others fail
+    bool answers = false;  // calls of these tools; other calls fail
     EventSeq calls_after = 0;
   };
   std::shared_ptr<Following> read(const RunId& run, Reading reading);
@@ -182,7 +184,7 @@ class RunnerCore final : public std::enable_shared_from_this<RunnerCore> {
                                                             WhenBusy when_busy);
   Task<Result<std::shared_ptr<SessionCore>>> find_session(SessionId id,
                                                           std::shared_ptr<v1::AttachOptions> tools);
-  // Finds the tools. Of others' answers the run alone knows.
+  // Finds the tools. Only the run knows what other clients answered.
   enum class Answers : std::uint8_t { here, elsewhere };
   Task<Result<RunTools>> gather(AskedTools asked, Answers answers);
   Task<Result<ServerTools>> learn(AskedTools asked, std::set<std::string> taken);

@@ -11,7 +11,7 @@ namespace {
 
 constexpr milliseconds kPauseBeaten{50};
 
-// Both times are of the server's clock.
+// Both times are the server's.
 SteadyTime deadline_of(const OpenCall& call, const Claim& claim, SteadyTime now) {
   if (!call.over || !claim.at) return SteadyTime::max();
   return now + (*call.over - *claim.at);
@@ -39,7 +39,7 @@ Task<void> Serving::finish() {
 Task<void> Serving::stop() {
   co_await polling_.stop(CancelReason::shutdown);
   co_await working_.stop(CancelReason::shutdown);
-  // What is left was claimed, and its work has not begun.
+  // The remaining calls were claimed, but their work has not begun.
   for (const auto& [id, work] : works_) held_.give_back(work.call);
   co_await held_.stop();
 }
@@ -102,12 +102,12 @@ Task<void> Serving::poll(ToolPtr tool) {
       co_await take(std::move(call), tool);
       has_taken = has_taken || works_.contains(id);
     }
-    // Others were faster: the next list has what they have left.
+    // Other workers were faster: the next list shows the calls that are left.
     if (!has_taken) co_await params_.timers.sleep_until(params_.timers.now() + kPauseBeaten);
   }
 }
 
-// A call that another worker was faster to claim, or that is over, is left alone.
+// A call that another worker has claimed, or that is over, is left alone.
 Task<void> Serving::take(OpenCall call, ToolPtr tool) {
   struct Place {
     Serving& serving;
@@ -143,7 +143,7 @@ Task<void> Serving::take(OpenCall call, ToolPtr tool) {
 
 // ---- Answering them -----------------------------------------------------------------------------
 
-// A claim that is lost, or a call that is over, ends the work on it.
+// Work on a call ends when its claim is lost, or when the call is over.
 Task<void> Serving::work(Call call) {
   struct End {
     Serving& serving;
@@ -170,7 +170,7 @@ Task<void> Serving::work(Call call) {
   co_await post(std::move(held), std::move(outcome));
 }
 
-// Nothing is left of a call that was answered or lost.
+// Drops a call that was answered or lost.
 void Serving::leave(const HeldCallPtr& call, const Tool& tool) {
   const ToolAnnotations& annotations = tool.decl().annotations;
   if (annotations.read_only || annotations.idempotent) return held_.give_back(call);
@@ -191,7 +191,7 @@ Task<ToolOutcome> Serving::invoke(Call call) {
   co_return co_await call.tool->invoke(std::move(made), context);
 }
 
-// An answer that is refused comes too late: the run has ended, or another worker has the call.
+// An answer that is refused is too late: the run has ended, or another worker has the call.
 Task<void> Serving::post(HeldCallPtr call, ToolOutcome outcome) {
   auto posted = co_await held_.post(std::move(call), answer_of(std::move(outcome)));
   if (posted) ++answered_;

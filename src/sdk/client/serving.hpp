@@ -47,7 +47,7 @@ class Serving final {
   explicit Serving(Params params);
 
   void start();
-  // Takes no more calls, and returns once those that run are answered.
+  // Takes no more calls, and returns when the running ones are answered.
   Task<void> finish();
   // Cuts everything off. Calls that may be made again are given back; the others are answered, so
   // that no other worker makes them a second time.
@@ -80,7 +80,7 @@ class Serving final {
   std::atomic<std::size_t> answered_ = 0;
   mutable std::mutex mutex_;
   std::optional<v1::Error> error_;
-  std::size_t running_ = 0;    // and those that are being claimed
+  std::size_t running_ = 0;    // includes calls that are being claimed
   std::set<Wakeup*> waiting_;  // polls that wait until a call has ended
   struct Work {
     HeldCallPtr call;

@@ -1,4 +1,4 @@
-// The calls of a Session, and those of a Runner that are about sessions.
+// The calls of a Session, and those of a Runner that concern sessions.
 #include <errand/runner.hpp>
 #include <utility>
 

@@ -18,7 +18,7 @@ Worker::~Worker() {
 }
 
 void Worker::stop() {
-  // A client that is closed has stopped its workers.
+  // If the client is closed, its workers have stopped already.
   [[maybe_unused]] auto stopped =
       core_->wait<bool>([core = core_.get(), serving = serving_] { return core->finish(serving); });
 }

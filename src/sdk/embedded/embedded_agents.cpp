@@ -7,7 +7,7 @@
 namespace errand::sdk {
 namespace {
 
-// A text that cannot be a name or an id is that of no agent.
+// A text that cannot be a name or an id belongs to no agent.
 Result<void> check_known(std::string_view name_or_id) {
   if (is_valid_record_name(name_or_id)) return {};
   return Error(ErrorCode::not_found,

@@ -110,12 +110,13 @@ Task<Result<RunInfo>> EmbeddedApi::get(RunId run) {
 }
 
 Task<Result<RunPage>> EmbeddedApi::list(RunQuery query) {
-  RunFilter filter{.workspace = who_.workspace,
-                   .status = query.status,
-                   .metadata = std::move(query.metadata),
-                   .session = query.session,
-                   .before = RunId::parse(query.cursor),
-                   .limit = query.limit + 1};  // one more tells whether there is another page
+  RunFilter filter{
+      .workspace = who_.workspace,
+      .status = query.status,
+      .metadata = std::move(query.metadata),
+      .session = query.session,
+      .before = RunId::parse(query.cursor),
+      .limit = query.limit + 1};  // one more than asked for shows whether there is another page
   auto rows = co_await engine_.list(std::move(filter));
   if (!rows) co_return as_seen(rows.error());
   RunPage page;

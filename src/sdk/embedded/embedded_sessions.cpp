@@ -64,11 +64,12 @@ Task<Result<SessionInfo>> EmbeddedApi::get_session(SessionId session) {
 }
 
 Task<Result<SessionPage>> EmbeddedApi::list_sessions(SessionQuery query) {
-  SessionFilter filter{.workspace = who_.workspace,
-                       .status = query.status,
-                       .metadata = std::move(query.metadata),
-                       .before = engine::parse_cursor(query.cursor),
-                       .limit = query.limit + 1};  // one more tells whether there is another page
+  SessionFilter filter{
+      .workspace = who_.workspace,
+      .status = query.status,
+      .metadata = std::move(query.metadata),
+      .before = engine::parse_cursor(query.cursor),
+      .limit = query.limit + 1};  // one more than asked for shows whether there is another page
   auto rows = co_await engine_.list_sessions(std::move(filter));
   if (!rows) co_return as_seen(rows.error());
   SessionPage page;

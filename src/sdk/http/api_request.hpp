@@ -35,7 +35,7 @@ std::string target_of(const ApiRequest& request);
 // The path of a run below the workspace, such as "/agent-runs/run_1/cancel".
 std::string run_path(std::string_view run, std::string_view rest);
 
-// Whoever answers requests of the HTTP API.
+// Answers requests of the HTTP API: a server, or this process.
 class ApiSender {
  public:
   static constexpr int kPageMax = 1000;  // of journals and events

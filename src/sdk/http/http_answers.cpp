@@ -13,7 +13,7 @@ namespace errand::sdk {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 2000;
-// What a server says where an error has no reason of its own.
+// The codes that a server sends if an error has no reason of its own.
 constexpr auto kPlainCodes = std::to_array<std::string_view>(
     {"invalid_request", "unauthorized", "forbidden", "not_found", "conflict", "too_large",
      "rate_limited", "unsupported", "timeout", "store_unavailable", "cancelled", "internal"});
@@ -54,7 +54,7 @@ RetainedCall parse_retained(const json::Object* members) {
   return call;
 }
 
-// A call of a list, without what lists tell beside it.
+// A call in a list, without the members that only lists have.
 Result<LocalToolCall> parse_listed_call(json::Object call) {
   for (const char* key : {"id", "runId", "status", "createdAt", "expiresAt", "claimedUntil"}) {
     call.erase(key);

@@ -20,7 +20,7 @@ Result<json::Value> parse_body(std::string_view body, std::string_view from);
 // none.
 Result<StampedEvent> event_of_frame(std::string_view data);
 
-// Bodies of other answers. internal: one lacks what it must have.
+// Bodies of other answers. internal: a required member is missing.
 Result<RunId> parse_run_id(const json::Value& answer);
 Result<RunStatus> parse_status(const json::Value& answer);
 Result<RunInfo> parse_run_info(const json::Value& answer);

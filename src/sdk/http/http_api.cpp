@@ -21,7 +21,7 @@ bool is_success(int status) {
   return status >= 200 && status < 300;
 }
 
-// Nothing came back that could be read.
+// No answer came, or none that could be read.
 Error unreachable(const Error& cause, const std::string& url) {
   if (cause.code() != ErrorCode::unavailable && cause.code() != ErrorCode::timeout) return cause;
   std::string hint = cause.hint();
@@ -32,7 +32,7 @@ Error unreachable(const Error& cause, const std::string& url) {
   return Error(ErrorCode::unavailable, cause.message()).reason(RunApi::kUnreachable).hint(hint);
 }
 
-// The server cannot know where the key that it refuses came from.
+// Adds where the key came from, which the server cannot know.
 Error refused(const Error& error, const Credentials& server) {
   if (error.code() != ErrorCode::unauthorized || server.key_source.empty()) return error;
   return Error(error.code(),
@@ -43,7 +43,7 @@ Error refused(const Error& error, const Credentials& server) {
           "create' makes one");
 }
 
-// Nothing if the frame is not one that a server sends.
+// Empty if the frame is not one that servers send.
 std::optional<ModelRetry> retry_of_frame(const std::string& data) {
   auto parsed = json::parse(data);
   const json::Object* frame = parsed ? parsed->if_object() : nullptr;
@@ -53,7 +53,7 @@ std::optional<ModelRetry> retry_of_frame(const std::string& data) {
                     .until = std::chrono::steady_clock::now() + milliseconds(*pause)};
 }
 
-// Server-sent events, as they come over one connection.
+// The server-sent events of one connection.
 class FrameSource final : public EventSource {
  public:
   explicit FrameSource(std::unique_ptr<net::ClientStream> stream) : stream_(std::move(stream)) {}

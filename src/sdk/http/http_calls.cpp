@@ -1,4 +1,4 @@
-// Calls that wait for a client of a server.
+// The calls of a server that wait for a client.
 #include <utility>
 
 #include "base/text.hpp"

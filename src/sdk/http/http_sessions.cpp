@@ -82,7 +82,7 @@ Task<Result<SessionPage>> HttpApi::list_sessions(SessionQuery query) {
   co_return parse_session_page(answer);
 }
 
-// Pages go from the end to the beginning.
+// Reads pages from the end of the history towards its beginning.
 Task<Result<std::vector<SaidMessage>>> HttpApi::history(SessionId session, HistoryQuery query) {
   const std::size_t wanted = query.last.value_or(SIZE_MAX);
   const std::size_t at_once = std::min(wanted, kMessagesAtOnce);

@@ -7,7 +7,7 @@
 
 namespace errand::sdk {
 
-// A path means nothing on another machine, and tells it something of this one.
+// A local path means nothing on another machine, and would reveal something of this one.
 Task<void> AgentServers::connect(std::vector<std::string> mcp, std::vector<std::string> a2a,
                                  std::string folder) {
   std::error_code failure;

@@ -28,7 +28,7 @@ class ApiClient : public ApiSender {
 
   // The verbs on runs, in structs.
   RunApi& runs();
-  // The events of a run behind `after`. Its calls are left to others.
+  // The events of a run behind `after`. Its calls are left to other clients.
   std::shared_ptr<Following> follow(const RunId& run, EventSeq after);
   virtual const std::string& workspace() const = 0;
   // Whether this process answers itself.
@@ -62,7 +62,7 @@ using ApiClientPtr = std::unique_ptr<ApiClient>;
 
 ApiClientPtr make_client(Credentials server);
 
-// A client of the server that the flags mean; errors are those of find_server.
+// A client of the server that the flags name; errors are those of find_server.
 Result<ApiClientPtr> client_of_server(const ServerFlags& flags);
 
 }  // namespace errand::sdk

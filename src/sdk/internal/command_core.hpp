@@ -7,10 +7,10 @@
 
 namespace errand::sdk {
 
-// What a command's own handlers are given: what they log is told on stderr.
+// The options of a command's own handlers: their log lines go to stderr.
 v1::HandlerOptions command_handlers();
 
-// The core of a client on the loop of a command. What goes wrong beside its work is told on stderr.
+// The core of a client on the loop of a command. Failures beside its work are reported on stderr.
 // `loop` outlives it.
 std::shared_ptr<RunnerCore> make_command_core(asio::io_context& loop);
 

@@ -15,8 +15,8 @@
 namespace errand::sdk {
 namespace {
 
-// Takes the flags out that name a server of the configuration ("config:NAME"). Whoever drives the
-// run talks to it.
+// Moves the flags that name a server of the configuration ("config:NAME") into refs: the process
+// that drives the run connects to that server.
 Result<std::vector<ToolRef>> take_configured(std::vector<std::string>& mcp) {
   std::vector<ToolRef> refs;
   for (const std::string& flag : mcp) {
@@ -126,7 +126,8 @@ RunApi& CommandRunner::api() {
   return core_->api();
 }
 
-// What runs are lent, and what answers questions to the user, which no model calls.
+// The tools that are lent to runs, and the tool that answers questions to the user, which no model
+// calls.
 std::vector<ToolPtr> CommandRunner::answering() const {
   std::vector<ToolPtr> tools = tools_;
   if (elicitation_) tools.push_back(elicitation_);

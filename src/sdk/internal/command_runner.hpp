@@ -36,9 +36,10 @@ class CommandRunner final {
 
   // Adds built-in tools. Errors name the flag.
   Result<void> lend(const CommandTools& asked);
-  // Adds the tools of servers; see AgentServers. Gives why some of them are not there.
-  // "config:NAME" is a server of the configuration, for whoever drives the runs. The programs among
-  // the servers are told of the folder, if there is one. invalid_argument: no such name.
+  // Adds the tools of servers; see AgentServers. Returns why some of them are missing.
+  // "config:NAME" is a server of the configuration, which the process that drives the runs connects
+  // to. The programs among the servers are told of the folder, if there is one. invalid_argument:
+  // no such name.
   Task<Result<std::vector<Error>>> connect(std::vector<std::string> mcp,
                                            std::vector<std::string> a2a, std::string folder);
   // The same for tools that no run calls.
@@ -56,7 +57,7 @@ class CommandRunner final {
   // Once it is open.
   RunApi& api();
   const std::string& where() const { return where_; }  // the runs are: "on http://127.0.0.1:7300"
-  // The tools, as a run is told of them.
+  // The tools in the form for a run.
   const ToolSetPtr& lent() const { return lent_; }
   // Follows a run that was made here, or, with what is known of it, one that was there. Answers its
   // calls.

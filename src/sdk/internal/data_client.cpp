@@ -26,7 +26,7 @@ Task<Result<void>> finish(OwnHost* host) {
   co_return Result<void>();
 }
 
-// The runs of a host of this process, for reading.
+// Reads the runs of a host in this process.
 class HostBackend final : public Backend {
  public:
   explicit HostBackend(RunApi& api) : api_(api) {}
@@ -40,7 +40,7 @@ class HostBackend final : public Backend {
   RunApi& api_;
 };
 
-// The routes of a server over a host of this process.
+// The routes of a server, over a host in this process.
 class DataClient final : public ApiClient {
  public:
   DataClient() = default;
@@ -49,7 +49,7 @@ class DataClient final : public ApiClient {
     close();
     auto stopped = wait(finish(host_.get()));
     ERRAND_ASSERT(stopped);
-    io().run();  // what the host has left behind ends
+    io().run();  // finishes what the host has left to do
   }
 
   // `data` is empty for a store in memory.
@@ -84,7 +84,7 @@ class DataClient final : public ApiClient {
   bool is_here() const override { return true; }
 
  private:
-  // Nobody else knows the key, and it is not stored.
+  // Makes a key for this client alone, which is not stored.
   Task<Result<void>> admit_myself(WorkspaceSlug workspace) {
     engine::KeyRing& keys = host_->host().keys();
     ERRAND_CO_CHECK(co_await keys.load());
@@ -100,15 +100,16 @@ class DataClient final : public ApiClient {
   net::Router router_{server::render_error};
 };
 
-// A data directory that the flags name comes before ERRAND_SERVER, as in find_server.
+// A data directory that the flags name takes precedence over ERRAND_SERVER, as in find_server.
 bool names_server(const ServerFlags& flags) {
   const char* server = std::getenv("ERRAND_SERVER");
   bool is_in_environment = !flags.data && server && *server;
   return !flags.server.empty() || !flags.key.empty() || is_in_environment;
 }
 
-// Whether the commands that need a server use one of another folder or of a login, whatever is in
-// this data directory. A file that cannot be used counts: find_server says what is wrong with it.
+// Whether commands that need a server use one of another folder or of a login, whatever is in this
+// data directory. A file that cannot be used counts, because find_server reports what is wrong with
+// it.
 bool is_server_elsewhere(const std::filesystem::path& data) {
   auto file = nearest_credentials_here();
   if (!file) return true;
@@ -151,7 +152,7 @@ OpenedData open_data(const DataPlace& place) {
   const Where where = where_of(place);
   if (where != Where::server) {
     auto client = open_here(place, where);
-    // A server that uses the directory answers for it.
+    // If a server uses the directory, that server is asked instead.
     bool is_in_use = !client && client.error().code() == ErrorCode::conflict;
     if (!is_in_use) return {.client = std::move(client)};
   }

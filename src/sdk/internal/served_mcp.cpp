@@ -25,7 +25,7 @@ mcp::HttpServer address_of(const Credentials& server) {
   return address;
 }
 
-// The client of this process, as long as it is there.
+// The client of this process, while it is connected.
 struct Relayed {
   mcp::Relay* relay = nullptr;
   rpc::Peer* peer = nullptr;
@@ -98,7 +98,7 @@ class HostedMcp final : public ServedMcp {
   }
 
  private:
-  host::Config config_;  // until it is served
+  host::Config config_;  // moved from when it is served
   const std::string data_;
 };
 

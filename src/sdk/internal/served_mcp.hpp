@@ -18,8 +18,8 @@ class ServedMcp {
 
 using ServedMcpPtr = std::unique_ptr<ServedMcp>;
 
-// Of the server that the flags mean: what the client says is passed on to its MCP endpoint. Errors
-// are those of find_server.
+// For the server that the flags name: the client's messages are passed on to its MCP endpoint.
+// Errors are those of find_server.
 Result<ServedMcpPtr> mcp_of_server(const ServerFlags& flags);
 
 // Of a host of this process, on a data directory or, if `data` is empty, on a store that ends with

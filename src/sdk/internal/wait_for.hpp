@@ -20,7 +20,7 @@ Task<void> keep_result(Task<Result<T>> task, std::optional<Result<T>>* kept) {
 
 template <class T>
 Result<T> result_of(std::optional<Result<T>> kept) {
-  if (!kept) return Error(ErrorCode::internal, "the request came to no end");
+  if (!kept) return Error(ErrorCode::internal, "the request did not finish");
   return std::move(*kept);
 }
 

@@ -49,7 +49,7 @@ class InProcessServers::Session final : public std::enable_shared_from_this<Sess
   mcp::ServerSession dispatcher_;
   const std::unique_ptr<rpc::Connection> connection_;
   rpc::Peer peer_;
-  std::shared_ptr<void> listening_;  // to changes of the offer
+  std::shared_ptr<void> listening_;  // listens to changes of the offer
 };
 
 InProcessServers::InProcessServers(Handlers& handlers, TaskGroup::OnBug on_bug)

@@ -16,7 +16,7 @@
 namespace errand::sdk {
 namespace {
 
-// A client that is gone must not end the program.
+// Writing to a client that is gone must not end the program.
 void run_without_pipe_signals(asio::io_context& io) {
   sigset_t pipes;
   ::sigemptyset(&pipes);
@@ -32,7 +32,8 @@ net::Response render_error(const Error& error) {
 
 net::HostRules rules_for(const v1::mcp::HttpOptions& options) {
   net::HostRules rules{.names = options.hosts};
-  // A page that has its own name resolve to this machine has no key.
+  // With a key, any host name is accepted: a web page that has its own name resolve to this machine
+  // has no key.
   if (!options.key.empty() && options.hosts.empty())
     rules.others = net::HostRules::Others::accepted;
   return rules;
@@ -40,7 +41,7 @@ net::HostRules rules_for(const v1::mcp::HttpOptions& options) {
 
 }  // namespace
 
-// The server over HTTP. Lives at home; stopped before it is destroyed.
+// The server over HTTP. Lives on the home, and is stopped before it is destroyed.
 class McpCore::Http final {
  public:
   Http(Home home, const v1::mcp::HttpOptions& options, std::shared_ptr<ToolkitFeatures> features,
@@ -118,7 +119,7 @@ TaskGroup::OnBug McpCore::on_bug() const {
   return bugs_to(offer_->teller());
 }
 
-// Whatever was posted before is done, or cut off, when the loop ends.
+// All work that was posted before is done, or cut off, when the loop ends.
 void McpCore::close() {
   listening_.reset();
   {

@@ -17,7 +17,7 @@
 
 namespace errand::sdk {
 
-// Serves a server of the program to clients of other processes: a thread with a loop, and the
+// Serves a server of the program to clients in other processes: a thread with a loop, and the
 // threads of handlers. Each core has one transport.
 class McpCore final {
  public:

@@ -74,7 +74,8 @@ std::string instructions_of(const std::vector<v1::Toolkit>& toolkits) {
   return out;
 }
 
-// What clients are told of the server; the first toolkit speaks for what is left out.
+// What the server tells clients about itself. Members that are left out come from the first
+// toolkit.
 mcp::ServerOffer about(const v1::mcp::ServerOptions& options) {
   mcp::ServerOffer out{
       .server = {.name = options.name, .version = options.version, .title = options.title},

@@ -20,7 +20,7 @@
 
 namespace errand::sdk {
 
-// What a server of the program has, for the clients of every transport, and who is told when it
+// What a server of the program offers to the clients of every transport, and the listeners to its
 // changes. Safe to use from any thread.
 class McpOffer final {
  public:

@@ -34,7 +34,7 @@ Result<json::Object> RequestStates::open(std::string_view state, std::string_vie
   const json::Value* at = members ? members->if_contains("at") : nullptr;
   if (!answers || !at || !at->is_int64()) return none;
   if (now > from_millis(at->as_int64()) + kAgeMax) {
-    return Error(ErrorCode::invalid_argument, "the state is too old: begin the request anew");
+    return Error(ErrorCode::invalid_argument, "the state is too old: begin the request again");
   }
   return *answers;
 }

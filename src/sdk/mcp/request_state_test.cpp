@@ -35,7 +35,7 @@ TEST(RequestStates, AreGoodForAWhile) {
   EXPECT_TRUE(states.open(state, "r", kNow + RequestStates::kAgeMax));
   auto late = states.open(state, "r", kNow + RequestStates::kAgeMax + milliseconds(1));
   ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().message(), "the state is too old: begin the request anew");
+  EXPECT_EQ(late.error().message(), "the state is too old: begin the request again");
 }
 
 }  // namespace

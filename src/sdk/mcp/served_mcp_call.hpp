@@ -14,8 +14,8 @@
 
 namespace errand::sdk {
 
-// A request of an MCP client whose handler runs on another thread. Whoever is left of the two, the
-// task at home or the thread of the handler, keeps it.
+// A request of an MCP client whose handler runs on another thread. It lives until both the task on
+// the home and the handler's thread have let go of it.
 class ServedMcpCall final : public McpCall, public std::enable_shared_from_this<ServedMcpCall> {
  public:
   // Lines that wait for the home at a time; what comes on top is dropped.
@@ -32,7 +32,7 @@ class ServedMcpCall final : public McpCall, public std::enable_shared_from_this<
 
   // At home: asks the client what the handler wants to know, until it is cancelled.
   Task<void> serve();
-  // The handler has ended, or nobody waits for it any more.
+  // The handler has ended, or its result is not wanted any more.
   void leave();
   // After leave(): what the client is to answer before the request can be carried out.
   const std::optional<mcp::InputRequired>& wanted() const { return wanted_; }
@@ -64,7 +64,7 @@ class ServedMcpCall final : public McpCall, public std::enable_shared_from_this<
   // At home.
   mcp::ServedCall* call_;
   std::deque<AskedPtr> waiting_;
-  std::unique_ptr<Wakeup> bell_;  // null once nobody waits
+  std::unique_ptr<Wakeup> bell_;  // null when nothing waits
 };
 
 }  // namespace errand::sdk

@@ -23,13 +23,13 @@ Error no_such(std::string_view what, std::string_view name) {
   return {ErrorCode::not_found, cat("there is no ", what, " ", utf8_prefix(name, kNameCharsShown))};
 }
 
-// A client that sends the id of its call does so on every attempt.
+// A client that sends an id for its call sends the same id with every attempt.
 ToolUseId id_of(const mcp::ServeToolParams& params) {
   auto given = ToolUseId::parse(json::text_at(&params.meta, mcp::kIdempotencyKey));
   return given ? *given : *ToolUseId::parse(cat("tu_", crypto::random_hex(12)));
 }
 
-// What a function of the program gives, or why it gives nothing.
+// The result of the program's function, or why there is none.
 template <class T>
 Result<T> caught(const std::function<T(v1::ToolContext&)>& function, v1::ToolContext& context) {
   std::string message = "the handler failed";
@@ -40,7 +40,7 @@ Result<T> caught(const std::function<T(v1::ToolContext&)>& function, v1::ToolCon
   } catch (const std::exception& error) {
     message = utf8_prefix(error.what(), v1::Tool::kMessageBytesMax);
   } catch (...) {
-    // An exception of another type says nothing, or the client is asked for input.
+    // Other exceptions have no message. One of them says that the client has to be asked for input.
   }
   return Error(ErrorCode::internal, std::move(message));
 }
@@ -52,7 +52,7 @@ Handler handler_of(const std::shared_ptr<McpOffer>& offer, McpOffer::ToolkitPtr 
              const std::shared_ptr<v1::ToolContext>& context, const v1::Json& arguments,
              const HandlerDone& done) {
     if (is_safe) return toolkit->start(context, name, arguments, done);
-    // Others wait until this call has its result, and so does its thread.
+    // Other calls, and their threads, wait until this call has its result.
     std::unique_lock lock(offer->one_at_a_time(), std::defer_lock);
     {
       HandlerPool::Waiting waiting;
@@ -63,7 +63,7 @@ Handler handler_of(const std::shared_ptr<McpOffer>& offer, McpOffer::ToolkitPtr 
   };
 }
 
-// A task that throws ends the wait for it, and what it threw comes out afterwards.
+// Turns an exception of the task into `thrown`, so that the wait for the task ends normally.
 Task<std::optional<ToolOutcome>> kept(Task<ToolOutcome> task, std::exception_ptr* thrown) {
   std::optional<ToolOutcome> outcome;
   try {
@@ -113,7 +113,7 @@ Task<Result<T>> ToolkitFeatures::produce(std::function<T(v1::ToolContext&)> func
                .arguments = {}},
       .tool = std::move(what)};
   ToolOutcome outcome = co_await run(std::move(handler), std::move(served), call);
-  // Whoever is interrupted leaves the handler behind, which may still write its result.
+  // An interrupted waiter leaves the handler behind, which may still write its result.
   if (call->interrupt().is_raised()) {
     co_return Error(ErrorCode::cancelled, "the client no longer wants the result");
   }

@@ -15,7 +15,7 @@ namespace errand::sdk {
 // outlives this. Lives on their home.
 class ToolkitFeatures final : public mcp::ServerFeatures {
  public:
-  // Without a timeout of its own a tool has as long as it likes.
+  // A tool without a timeout of its own may take any time.
   ToolkitFeatures(std::shared_ptr<McpOffer> offer, Handlers& handlers)
       : offer_(std::move(offer)), handlers_(handlers) {}
 

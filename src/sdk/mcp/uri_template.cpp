@@ -31,7 +31,7 @@ Result<UriTemplate> UriTemplate::parse(std::string_view text) {
     if (piece.takes_slashes) name.remove_prefix(1);
     const bool is_known = std::any_of(made.pieces_.begin(), made.pieces_.end(),
                                       [name](const Piece& one) { return one.variable == name; });
-    // Two variables in a row could be told apart in many ways.
+    // With two variables in a row, a text could match in many ways.
     const bool is_apart = made.pieces_.empty() || !piece.text.empty();
     if (!is_name(name) || is_known || !is_apart) {
       return Error(ErrorCode::invalid_argument,
@@ -45,7 +45,7 @@ Result<UriTemplate> UriTemplate::parse(std::string_view text) {
   return made;
 }
 
-// A variable ends where the text behind it is found first; the last one takes the rest.
+// A variable ends where the text that follows it is first found; the last variable takes the rest.
 std::optional<std::map<std::string, std::string>> UriTemplate::match(std::string_view uri) const {
   std::map<std::string, std::string> out;
   for (std::size_t i = 0; i < pieces_.size(); ++i) {

@@ -105,7 +105,7 @@ class HandlerContentTool final : public room::ContentTool {
     return input;
   }
 
-  // A tool of its own for each call: it turns what the handler throws into results.
+  // Makes a tool for each call, which turns exceptions of the handler into results.
   Handler handler_for(std::shared_ptr<HostedCallCore> core, v1::RoomContent input,
                       std::shared_ptr<Answer> answer) const {
     v1::Tool once =

@@ -55,7 +55,7 @@ class HostedCallCore final {
 };
 
 // A content tool of a program, whose handler runs on a thread of `handlers`; both outlive it.
-// invalid_argument: its name, a spec or its handler is none.
+// invalid_argument: the name, a spec or the handler is not valid.
 Result<std::shared_ptr<room::ContentTool>> bridge_content_tool(RoomCore& room, Handlers& handlers,
                                                                json::SchemaCache& schemas,
                                                                v1::ContentTool tool);

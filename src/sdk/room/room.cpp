@@ -19,7 +19,7 @@ json::Object plain_object(const Json& value) {
   return plain.is_object() ? std::move(plain.get_object()) : json::Object();
 }
 
-// A part of an outcome as programs see it.
+// One part of an outcome as programs see it.
 struct ToPublic {
   Content operator()(errand::TextContent& part) const { return TextContent{std::move(part.text)}; }
   Content operator()(errand::JsonContent& part) const {
@@ -72,7 +72,7 @@ room::InvokeParams invoke_params(RoomCore& core, std::string_view toolkit, std::
           .on_progress = core.progress_to(std::move(options.on_progress))};
 }
 
-// What the room itself says of a call that reached no tool.
+// Throws the room's own error for a call that reached no tool.
 void throw_if_refused(const std::vector<room::Content>& answer) {
   if (answer.size() != 1 || room::kind_of(answer[0].header) != room::ContentKind::error) return;
   errand::Error error = room::error_of(answer[0].header);
@@ -154,7 +154,7 @@ HostedToolkit::~HostedToolkit() {
 void HostedToolkit::stop() {
   const std::uint64_t handle = std::exchange(handle_, 0);
   if (handle == 0) return;
-  // A room that is lost or left has the toolkit no more.
+  // If the room is lost or left, the toolkit is no longer hosted.
   [[maybe_unused]] auto stopped = core_->wait<bool>(
       [core = core_.get(), handle] { return done(core->client().unhost(handle)); });
 }
@@ -166,7 +166,7 @@ RoomStream::RoomStream(std::shared_ptr<RoomCore> core, std::shared_ptr<sdk::Room
 RoomStream::RoomStream(RoomStream&&) noexcept = default;
 RoomStream::~RoomStream() {
   if (!call_) return;
-  // The call ends at home. A core that is closed has ended it.
+  // The call ends on the home. If the core is closed, the call has ended already.
   core_->post([call = call_] { call->call.reset(); });
 }
 

@@ -84,7 +84,7 @@ Task<Result<void>> RoomCore::join() {
   co_return co_await client_->joined(timers_.now() + options_.join_timeout);
 }
 
-// Whatever was posted before is done, or cut off, when the loop ends.
+// All work that was posted before is done, or cut off, when the loop ends.
 void RoomCore::close() {
   {
     std::lock_guard lock(mutex_);
@@ -110,8 +110,8 @@ Task<void> RoomCore::shut_down() {
   work_.reset();
 }
 
-// What the program does not listen to is lost, as messages of rooms may be. What it throws is a bug
-// of its own.
+// Messages that the program does not listen to are lost, as the messages of rooms may be. An
+// exception of the listener is a bug of the program.
 void RoomCore::tell(std::function<void()> work) {
   auto log = services_of(options_.handlers).log;
   [[maybe_unused]] bool is_taken = listening_.run([work = std::move(work), log] {

@@ -15,10 +15,10 @@ namespace {
 using sdk::RoomCore;
 using sdk::value_or_throw;
 
-// Of one answer of the room.
+// The time limit of one answer of the room.
 constexpr milliseconds kAnswerMax{60'000};
 
-// Waits for the room, for so long and no longer.
+// Waits for the room up to the time limit.
 template <class T>
 T answer_of(RoomCore& core, std::function<Task<errand::Result<T>>()> ask) {
   return value_or_throw(core.wait<T>([ask = std::move(ask)] {
@@ -51,7 +51,7 @@ RoomFile file_of(const json::Object& entry) {
 using Upload = std::shared_ptr<room::RoomUpload>;
 using Download = std::shared_ptr<room::RoomDownload>;
 
-// Each step holds its transfer, which may be given up while the step unwinds.
+// Each step holds its transfer, which may be given up before the step has returned.
 Task<errand::Result<std::optional<std::size_t>>> wanted_by(Upload upload) {
   co_return co_await upload->wanted();
 }
@@ -62,7 +62,7 @@ Task<errand::Result<std::optional<std::string>>> read_from(Download download) {
   co_return co_await download->read();
 }
 
-// A transfer, which is given up at home if this goes before its end.
+// A transfer, which is given up on the home if this is destroyed before its end.
 template <class T>
 class Held final {
  public:

@@ -9,7 +9,7 @@ json::Object interface_json(std::string_view url, std::string_view version) {
   return {{"url", url}, {"protocolBinding", "JSONRPC"}, {"protocolVersion", version}};
 }
 
-// An agent is asked in plain words: it has one skill, which is what its description says.
+// An agent is asked in plain words, so it has one skill, which its description describes.
 json::Array skills_json(const OfferedAgent& agent) {
   return {json::Object{{"id", "answer"},
                        {"name", agent.name},
@@ -24,7 +24,7 @@ json::Object security_schemes() {
                                {"httpAuthSecurityScheme", json::Object{{"scheme", "Bearer"}}}}}};
 }
 
-// What some model can be given. Every other text type is taken, too.
+// The types that at least one model takes. All other text types are taken, too.
 json::Array input_modes() {
   return {"text/plain",      "text/markdown", "text/csv",   "text/html", "application/json",
           "application/pdf", "image/png",     "image/jpeg", "image/gif", "image/webp"};

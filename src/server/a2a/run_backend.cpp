@@ -32,7 +32,7 @@ Error shutting_down() {
 // What a message asks of a new run.
 struct Asked {
   Spec spec;
-  std::string fingerprint;  // of all that the message says
+  std::string fingerprint;  // of the whole message
 };
 
 Result<Asked> read_asked(const a2a::Message& message) {
@@ -41,7 +41,7 @@ Result<Asked> read_asked(const a2a::Message& message) {
   return Asked{.spec = std::move(spec), .fingerprint = crypto::to_hex(crypto::sha256(text))};
 }
 
-// A message may hold files: it is read beside the home.
+// A message may hold files, so it is parsed on the pool.
 Task<Result<Asked>> read_beside(BlockingPool* pool, std::shared_ptr<const a2a::Message> message) {
   auto read = [message] { return read_asked(*message); };
   if (!pool) co_return read();
@@ -49,12 +49,13 @@ Task<Result<Asked>> read_beside(BlockingPool* pool, std::shared_ptr<const a2a::M
   co_return asked;
 }
 
-// Reads files that are kept beside the log of a run, RunBackend::kTaskFileBytesMax in all.
+// Reads files that are stored beside the log of a run, at most RunBackend::kTaskFileBytesMax in
+// all.
 class FileReader final {
  public:
   FileReader(Store& store, RunKey run) : store_(store), run_(std::move(run)) {}
 
-  // The file, or words that name it.
+  // The file as a part, or words that name it.
   Task<a2a::Part> read(FilePart file) {
     a2a::FilePart out{.name = file.filename, .mime_type = file.mime_type, .url = file.url};
     if (!file.url.empty()) co_return out;
@@ -84,7 +85,7 @@ Task<std::vector<a2a::Artifact>> file_artifacts(engine::Engine* engine,
   co_return artifacts;
 }
 
-// The events of a run as those of its task, from the run's beginning.
+// Turns the events of a run into those of its task, from the beginning of the run.
 class RunSource final : public a2a::TaskSource {
  public:
   RunSource(engine::Engine& engine, Principal who, const a2a::Task& task, RunId run,
@@ -101,7 +102,7 @@ class RunSource final : public a2a::TaskSource {
     if (batch.state == From::idle) co_return Batch{.state = Feed::idle};
     for (const SegmentPtr& segment : batch.segments) {
       for_each_event(*segment, batch.after, [this](std::string_view line) {
-        // What the log holds was written here; a line that cannot be read says nothing to A2A.
+        // A line that cannot be read is skipped; 'errand check-data' finds it.
         auto event = errand::parse_event(line);
         if (event) events_.take(event->event);
       });
@@ -114,14 +115,14 @@ class RunSource final : public a2a::TaskSource {
   void interrupt() override { subscription_->interrupt(); }
 
  private:
-  // What the log asks may have been answered since: the run knows.
+  // The question in the log may have been answered since, so the run is asked for its pending one.
   Task<void> tell_question() {
     auto view = co_await engine_.get(who_, run_);
     const engine::PendingCall* question = view ? question_of(*view) : nullptr;
     if (question) events_.tell_question(*question);
   }
 
-  // A run that is removed meanwhile has none left.
+  // A run that was removed meanwhile has no files left.
   Task<void> tell_files() {
     auto view = co_await engine_.get(who_, run_);
     std::vector<a2a::Artifact> files;
@@ -136,7 +137,7 @@ class RunSource final : public a2a::TaskSource {
   TaskEvents events_;
 };
 
-// Whether the events say that the client was asked something.
+// Whether these events may contain a question to the client.
 bool has_question(const engine::Subscription::Batch& batch) {
   return std::any_of(batch.segments.begin(), batch.segments.end(), [](const SegmentPtr& segment) {
     return segment->events.find(kElicitationTool) != std::string::npos;
@@ -145,7 +146,7 @@ bool has_question(const engine::Subscription::Batch& batch) {
 
 enum class Until : std::uint8_t { at_rest, over };
 
-// Returns when the run has ended, however that is, or waits for its client.
+// Returns when the run has ended in whatever way, or waits for its client.
 Task<Result<void>> wait_for(engine::Engine* engine, Principal who, RunId run, Until until) {
   ERRAND_CO_TRY(auto subscription, co_await engine->subscribe(who, run, 0));
   for (;;) {
@@ -242,7 +243,7 @@ Task<Result<void>> RunBackend::wait(std::string id) {
   co_return waited;
 }
 
-// The log names files by their hashes; a task shows their bytes. The answer comes last.
+// The log names files by their hashes, and a task shows their bytes. The answer comes last.
 Task<Result<a2a::Task>> RunBackend::whole_task(const engine::RunView* view) {
   a2a::Task task = task_of(*view);
   if (!task.artifacts.empty()) {
@@ -315,7 +316,7 @@ Task<Result<void>> RunBackend::cancel(std::string id) {
 Task<Result<a2a::OpenTask>> RunBackend::open(std::string id) {
   ERRAND_CO_TRY(auto view, co_await find_run(std::move(id)));
   ERRAND_CO_TRY(auto task, co_await whole_task(&view));
-  // What the stream will tell is not told in advance.
+  // The stream will tell these things in their order, so they are left out here.
   task.artifacts.clear();
   task.metadata.clear();
   task.status.message.reset();

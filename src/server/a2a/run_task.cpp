@@ -46,7 +46,7 @@ json::Object totals_json(const RunTotals& totals) {
                                   {"model", to_json(totals.model)}}}};
 }
 
-// The message that began the task, as the run knows it.
+// The message that began the task, rebuilt from the run's spec.
 a2a::Message asked_by(const Spec& spec, const std::string& task_id, const std::string& context_id) {
   a2a::Message message{.id = cat(task_id, "-user"),
                        .role = a2a::Role::user,
@@ -65,7 +65,7 @@ a2a::Message asked_by(const Spec& spec, const std::string& task_id, const std::s
   return message;
 }
 
-// What the client is asked, which a run keeps as the arguments of a call.
+// The question to the client, which a run stores as the arguments of a call.
 json::Object asked_in(const engine::PendingCall& question) {
   const json::Object request = parse_mail_request(question.box.request);
   const json::Object* args = json::object_at(&request, "args");
@@ -95,7 +95,7 @@ a2a::TaskState state_of(RunStatus status) {
   return a2a::TaskState::unknown;
 }
 
-// A file whose type is not told is taken as it is.
+// A file without a type is taken as it is.
 Result<void> check_media_type(const a2a::FilePart& file) {
   const std::string_view whole = file.mime_type;
   const FilePart told{.mime_type = to_lower(trim(whole.substr(0, whole.find(';'))))};

@@ -58,7 +58,7 @@ class TaskEvents final {
   void take(const Event& event);
   // Whether the run has asked its client a question that no event answers.
   bool has_question() const { return !questions_.empty(); }
-  // The run waits for an answer to this question. Told once.
+  // The run waits for an answer to this question. Each question is shown once.
   void tell_question(const engine::PendingCall& question);
   // Whether the run has succeeded, and its tools have given files. Events do not say where their
   // bytes are, so the caller tells them before it drains the end.

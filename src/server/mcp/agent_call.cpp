@@ -24,7 +24,7 @@ class CalledRun final {
   CalledRun(AgentCallDeps deps, Principal who, RunId run)
       : deps_(deps), who_(std::move(who)), run_(std::move(run)) {}
   ~CalledRun() {
-    // A process that stops leaves its runs to the next one.
+    // When the process stops, its runs continue in the next process.
     if (is_over_ || deps_.engine.is_draining()) return;
     deps_.cancelling.spawn("mcp.cancel", cancel(&deps_.engine, who_, run_));
   }
@@ -35,7 +35,7 @@ class CalledRun final {
 
  private:
   static Task<void> cancel(engine::Engine* engine, Principal who, RunId run) {
-    // A run that has ended by now needs no cancel.
+    // The cancel fails if the run has ended meanwhile, which is fine.
     [[maybe_unused]] auto cancelled = co_await engine->cancel(std::move(who), std::move(run));
   }
 
@@ -45,7 +45,7 @@ class CalledRun final {
   bool is_over_ = false;
 };
 
-// Tells a client how far a run is. Its progress is a number that rises.
+// Reports the progress of a run to a client, as a number that only rises.
 class RunProgress final {
  public:
   explicit RunProgress(mcp::ServedCall& call) : call_(call) {}
@@ -91,7 +91,7 @@ mcp::CallOutcome outcome_of(const engine::RunView& view) {
 
 using State = engine::Subscription::Batch::State;
 
-// Reads the run's events until it ends, or until nobody wants that any more.
+// Reads the run's events until the run ends, or until the reader is interrupted.
 Task<State> follow(engine::Subscription* subscription, RunProgress* progress) {
   for (;;) {
     auto batch = co_await subscription->next(SteadyTime::max());
@@ -112,7 +112,8 @@ Task<Result<std::vector<AgentAsTool>>> agents_as_tools(NamedRecords* agents, Pri
   ERRAND_CO_TRY(auto page, co_await agents->list(who.workspace, "", limit));
   std::vector<mcp::Tool> named;
   for (const NamedRecord& record : page.records) named.push_back({.name = record.name});
-  // Named before the caller's agents are picked, so that all callers know an agent by one name.
+  // Names are made before the caller's agents are picked, so that an agent has the same name for
+  // all callers.
   std::vector<std::string> names = mcp::vendor_names("agent", named);
   std::vector<AgentAsTool> out;
   Breath breath(kBytesInABreath);

@@ -15,8 +15,8 @@ void append_names(std::string& to, std::string_view what, const Grant::Names& na
   append(to, " ", what, " ", json::write(json::Array(names->begin(), names->end())));
 }
 
-// A session answers with what the request that began it might do. A token of the same client with
-// another grant therefore does not find it.
+// A session keeps the rights of the request that began it. So the owner includes the grant: a token
+// of the same client with another grant does not find the session.
 std::string owner_of(const Principal& who) {
   std::string owner = cat(who.workspace.view(), " ", who.key.view());
   if (!who.grant) return owner;
@@ -47,7 +47,8 @@ McpApi::McpApi(const Deps& deps, net::HostRules hosts)
 std::vector<GuestRoute> McpApi::routes() {
   std::vector<GuestRoute> out;
   for (net::Method method : {net::Method::post, net::Method::get, net::Method::delete_}) {
-    // MCP has errors of its own for most statuses, which do not fit the rest of the document.
+    // The route is not in the OpenAPI document, because MCP has errors of its own for most
+    // statuses.
     RouteInfo info{.method = method,
                    .path = "/mcp",
                    .id = "mcp",

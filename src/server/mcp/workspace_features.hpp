@@ -23,7 +23,7 @@ struct WorkspaceDeps {
   TaskGroup& cancelling;  // where runs of callers that have left are cancelled
 };
 
-// What clients of a workspace are told of it, whichever server has it.
+// What clients of a workspace see of it, whichever server offers it.
 mcp::ServerOffer workspace_offer();
 
 // A workspace as an MCP client sees it: its tools, which are called outside of any run, its agents,
@@ -48,7 +48,7 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
                                                                  mcp::ServedCall* call) override;
 
  private:
-  // What is wrong with the arguments, in words for whoever wrote them; empty if they fit.
+  // What is wrong with the arguments, in words for their sender; empty if they fit.
   // invalid_argument with the reason "too_complex": to find out takes too much work.
   Task<Result<std::string>> mistake_in(json::Object arguments, SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;

@@ -1,4 +1,4 @@
-// Tools, and the calls that wait for a client.
+// Schemas of tools, and of calls that wait for a client.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -22,15 +22,18 @@ constexpr std::string_view kCallSchemas = R"json({
       "name": {
         "type": "string",
         "description": [
-          "1 to 64 letters, digits and underscores. Of `mantyx_plugin`: the plugin's name."
+          "1 to 64 letters, digits and underscores. For `mantyx_plugin`: the plugin's name."
         ]
       },
       "description": {"type": "string"},
       "parameters": {
         "type": "object",
-        "description": "Of `local`: a JSON Schema of the arguments."
+        "description": "For `local`: a JSON Schema of the arguments."
       },
-      "outputSchema": {"type": "object", "description": "Of `local`: a JSON Schema of the result."},
+      "outputSchema": {
+        "type": "object",
+        "description": "For `local`: a JSON Schema of the result."
+      },
       "readOnly": {"type": "boolean", "default": false},
       "idempotent": {"type": "boolean", "default": false},
       "parallelSafe": {"type": "boolean", "default": true},
@@ -38,7 +41,7 @@ constexpr std::string_view kCallSchemas = R"json({
       "timeoutMs": {
         "type": "integer",
         "minimum": 1,
-        "description": "Of `local` and `mcp`: how long a call may take."
+        "description": "For `local` and `mcp`: how long a call may take."
       },
       "retain": {
         "type": "boolean",
@@ -48,55 +51,55 @@ constexpr std::string_view kCallSchemas = R"json({
       "cancelSiblings": {
         "type": "boolean",
         "default": false,
-        "description": "Of `local`: a failed call cancels the turn's calls without a result."
+        "description": "For `local`: a failed call cancels the turn's calls without a result."
       },
       "checksArguments": {
         "type": "boolean",
         "default": false,
-        "description": "Of `local`: the client checks the arguments; any JSON object reaches it."
+        "description": "For `local`: the client checks the arguments; any JSON object reaches it."
       },
       "checksResults": {
         "type": "boolean",
         "default": false,
-        "description": "Of `local`: the client checks its results against `outputSchema`."
+        "description": "For `local`: the client checks its results against `outputSchema`."
       },
-      "id": {"type": "string", "description": "Of `mantyx`: a tool of the workspace."},
-      "url": {"type": "string", "description": "Of `mcp`: the server's address."},
+      "id": {"type": "string", "description": "For `mantyx`: a tool of the workspace."},
+      "url": {"type": "string", "description": "For `mcp`: the server's address."},
       "agentCardUrl": {
         "type": "string",
-        "description": "Of `a2a`: the address of the agent's card."
+        "description": "For `a2a`: the address of the agent's card."
       },
-      "contextId": {"type": "string", "description": "Of `a2a`."},
+      "contextId": {"type": "string", "description": "For `a2a`."},
       "agentId": {
         "type": "string",
-        "description": "Of `agent`: the id or name of a stored agent. A call is a run of its own."
+        "description": "For `agent`: the id or name of a stored agent. A call is a run of its own."
       },
       "headers": {
         "type": "object",
         "additionalProperties": {"type": "string"},
         "description": [
-          "Of `mcp` and `a2a`: sent with every request. Answers never show their values."
+          "For `mcp` and `a2a`: sent with every request. Answers never show their values."
         ]
       },
       "toolFilter": {
         "type": "array",
         "maxItems": "=toolFilter",
         "items": {"type": "string", "minLength": 1},
-        "description": "Of `mcp`: the tools to offer (default: all)."
+        "description": "For `mcp`: the tools to offer (default: all)."
       },
-      "agentCard": {"type": "object", "description": "Of `a2a_local`."},
+      "agentCard": {"type": "object", "description": "For `a2a_local`."},
       "continuesTasks": {
         "type": "boolean",
         "default": false,
-        "description": "Of `a2a_local`: calls may have `taskId` and `contextId` beside `message`."
+        "description": "For `a2a_local`: calls may have `taskId` and `contextId` beside `message`."
       },
-      "serverInfo": {"type": "object", "description": "Of `mcp_local`."},
+      "serverInfo": {"type": "object", "description": "For `mcp_local`."},
       "tools": {
         "type": "array",
         "minItems": 1,
         "maxItems": "=mcpLocalTools",
         "items": {"type": "object"},
-        "description": "Of `mcp_local`: the server's tools, as MCP lists them."
+        "description": "For `mcp_local`: the server's tools, as MCP lists them."
       }
     }
   },
@@ -119,7 +122,7 @@ constexpr std::string_view kCallSchemas = R"json({
         "maxItems": "=files",
         "items": {"$ref": "#/components/schemas/ResultFile"}
       },
-      "claimId": {"type": "string", "description": "Of the claim that the sender holds."}
+      "claimId": {"type": "string", "description": "The id of the claim that the sender holds."}
     }
   },
   "ResultFile": {
@@ -147,11 +150,11 @@ constexpr std::string_view kCallSchemas = R"json({
       "expiresAt": {"type": "string", "format": "date-time"},
       "args": {"type": "object"},
       "kind": {"type": "string", "enum": ["local", "a2a_local", "mcp_local"]},
-      "agentCard": {"type": "object", "description": "Of `a2a_local`, as it was sent."},
-      "mcpServer": {"type": "string", "description": "Of `mcp_local`: the name of the server."},
-      "mcpToolName": {"type": "string", "description": "Of `mcp_local`: as the server calls it."},
-      "mcpServerInfo": {"type": "object", "description": "Of `mcp_local`, as it was sent."},
-      "annotations": {"type": "object", "description": "Of `mcp_local`, as they were sent."},
+      "agentCard": {"type": "object", "description": "For `a2a_local`, as it was sent."},
+      "mcpServer": {"type": "string", "description": "For `mcp_local`: the name of the server."},
+      "mcpToolName": {"type": "string", "description": "For `mcp_local`: as the server calls it."},
+      "mcpServerInfo": {"type": "object", "description": "For `mcp_local`, as it was sent."},
+      "annotations": {"type": "object", "description": "For `mcp_local`, as they were sent."},
       "claimedUntil": {"type": "string", "format": "date-time"}
     }
   },

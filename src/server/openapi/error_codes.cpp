@@ -11,7 +11,8 @@ namespace {
 constexpr auto kCodes = std::to_array<ErrorInfo>({
     {"bad_request", 400, "The request is not HTTP as the server understands it."},
     {"invalid_request", 400, "A parameter or the body is wrong. `pointer` says where."},
-    {"too_complex", 400, "The body takes more work than one request may. `limit` says of what."},
+    {"too_complex", 400,
+     "The body takes more work than one request may cause. `limit` names the bound."},
     {"invalid_model", 400, "No model has this name, or several have. `candidates` lists names."},
     {"unauthorized", 401, "The credential is missing, unknown, expired or revoked."},
     {"forbidden", 403, "The credential must not use what the request names."},

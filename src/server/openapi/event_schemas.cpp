@@ -1,4 +1,4 @@
-// Events of a run, and what their ends have in common.
+// Schemas of a run's events, and of what the last events have in common.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -27,7 +27,7 @@ constexpr std::string_view kEventSchemas = R"json({
   },
   "StructuredOutput": {
     "type": "object",
-    "description": "What became of the run's output schema.",
+    "description": "Whether and how the answer was held to the run's output schema.",
     "required": [
       "schemaRequested", "schemaEnforced", "enforcementMechanism", "unconstrainedFallbackOccurred"
     ],
@@ -104,11 +104,11 @@ constexpr std::string_view kEventSchemas = R"json({
       "name": {"type": "string"},
       "args": {"type": "object"},
       "kind": {"type": "string", "enum": ["local", "a2a_local", "mcp_local"]},
-      "agentCard": {"type": "object", "description": "Of `a2a_local`."},
-      "mcpServer": {"type": "string", "description": "Of `mcp_local`."},
-      "mcpToolName": {"type": "string", "description": "Of `mcp_local`."},
-      "mcpServerInfo": {"type": "object", "description": "Of `mcp_local`."},
-      "annotations": {"type": "object", "description": "Of `mcp_local`."}
+      "agentCard": {"type": "object", "description": "For `a2a_local`."},
+      "mcpServer": {"type": "string", "description": "For `mcp_local`."},
+      "mcpToolName": {"type": "string", "description": "For `mcp_local`."},
+      "mcpServerInfo": {"type": "object", "description": "For `mcp_local`."},
+      "annotations": {"type": "object", "description": "For `mcp_local`."}
     }
   },
   "event.local_tool_result_in": {
@@ -132,13 +132,13 @@ constexpr std::string_view kEventSchemas = R"json({
       "toolUseId": {"type": "string"},
       "name": {"type": "string"},
       "input": {},
-      "childRunId": {"type": "string", "description": "Of an `agent` tool: the agent's run."}
+      "childRunId": {"type": "string", "description": "For an `agent` tool: the agent's run."}
     }
   },
   "event.tool_result": {
     "type": "object",
     "description": [
-      "The result of a call that the server made, or one that it gave in the client's stead."
+      "The result of a call that the server made, or that it gave in place of the client."
     ],
     "required": ["toolUseId", "name", "ok"],
     "properties": {
@@ -152,7 +152,7 @@ constexpr std::string_view kEventSchemas = R"json({
   },
   "event.tool_progress": {
     "type": "object",
-    "description": "How far a tool call has come.",
+    "description": "The progress of a tool call.",
     "required": ["toolUseId", "name"],
     "properties": {
       "toolUseId": {"type": "string"},
@@ -160,7 +160,7 @@ constexpr std::string_view kEventSchemas = R"json({
       "message": {"type": "string"},
       "progress": {"type": "number"},
       "total": {"type": "number"},
-      "childRunId": {"type": "string", "description": "Of an `agent` tool: the agent's run."}
+      "childRunId": {"type": "string", "description": "For an `agent` tool: the agent's run."}
     }
   },
   "event.loop_detected": {
@@ -180,18 +180,21 @@ constexpr std::string_view kEventSchemas = R"json({
     "properties": {
       "tool": {"type": "string"},
       "maxCalls": {"type": "integer"},
-      "callIndex": {"type": "integer", "description": "Of all attempts to call the tool, from 1."}
+      "callIndex": {
+        "type": "integer",
+        "description": "Which attempt to call the tool this was, counted from 1."
+      }
     }
   },
   "event.turn_restarted": {
     "type": "object",
-    "description": "What was streamed of this turn is void; the model is asked again.",
+    "description": "Everything streamed in this turn is void: the model is asked again.",
     "required": ["turn", "attempt"],
     "properties": {"turn": {"type": "integer"}, "attempt": {"type": "integer"}}
   },
   "event.result": {
     "type": "object",
-    "description": "The end of a run that succeeded, or stopped at a limit of its own.",
+    "description": "The end of a run that succeeded, or that stopped at one of its limits.",
     "required": ["ok", "subtype", "tokens", "turns", "model"],
     "properties": {
       "ok": {"type": "boolean"},
@@ -211,7 +214,7 @@ constexpr std::string_view kEventSchemas = R"json({
   },
   "event.error": {
     "type": "object",
-    "description": "The end of a run by a failure of the model, its vendor or the server.",
+    "description": "The end of a run that failed because of the model, its vendor or the server.",
     "required": ["error", "message", "code", "errorClass", "retryable", "tokens", "turns", "model"],
     "properties": {
       "error": {"type": "string"},
@@ -220,8 +223,8 @@ constexpr std::string_view kEventSchemas = R"json({
       "errorClass": {"type": "string"},
       "finishReason": {"type": "string"},
       "partialText": {"type": "string"},
-      "apiStatus": {"type": "integer", "description": "Of the vendor's answer."},
-      "apiCode": {"type": "string", "description": "Of the vendor's answer."},
+      "apiStatus": {"type": "integer", "description": "From the vendor's answer."},
+      "apiCode": {"type": "string", "description": "From the vendor's answer."},
       "retryable": {"type": "boolean"},
       "tokens": {"$ref": "#/components/schemas/Tokens"},
       "turns": {"type": "integer"},

@@ -1,4 +1,4 @@
-// OAuth clients and tokens.
+// Schemas of OAuth clients and tokens.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -75,7 +75,7 @@ constexpr std::string_view kOauthSchemas = R"json({
       "access_token": {"type": "string"},
       "token_type": {"const": "Bearer"},
       "expires_in": {"type": "integer", "description": "Seconds."},
-      "refresh_token": {"type": "string", "description": "The one that was sent."},
+      "refresh_token": {"type": "string", "description": "The refresh token that was sent."},
       "scope": {"type": "string"}
     }
   },

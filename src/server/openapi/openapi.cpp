@@ -54,7 +54,7 @@ constexpr auto kTags = std::to_array<Named>({
     {"Server", "The state of the server, and this document."},
 });
 
-// Errors that any route can give, whatever it does.
+// Errors that every route may answer.
 constexpr auto kErrorsOfAll = std::to_array<std::string_view>(
     {"bad_request", "request_timeout", "headers_too_large", "store_unavailable", "overloaded"});
 constexpr auto kErrorsOfKeys = std::to_array<std::string_view>({"unauthorized", "rate_limited"});
@@ -147,7 +147,7 @@ void append_codes(std::vector<std::string_view>& out, const Codes& codes) {
   }
 }
 
-// The codes of a route, its own first.
+// The error codes of a route, its own first.
 std::vector<std::string_view> errors_of(const RouteInfo& route) {
   std::vector<std::string_view> out = route.errors;
   if (!route.request.empty()) append_codes(out, kErrorsOfBodies);
@@ -172,7 +172,8 @@ void add_errors(json::Object& responses, const RouteInfo& route) {
   std::map<int, std::vector<std::string_view>> by_status;
   for (std::string_view code : errors_of(route)) by_status[error_info(code).status].push_back(code);
   for (const auto& [status, codes] : by_status) {
-    if (responses.if_contains(std::to_string(status))) continue;  // it has a body of its own
+    if (responses.if_contains(std::to_string(status)))
+      continue;  // the route has a body of its own for it
     std::string about;
     for (std::string_view code : codes) append(about, about.empty() ? "`" : ", `", code, "`");
     responses[std::to_string(status)] =
@@ -180,12 +181,13 @@ void add_errors(json::Object& responses, const RouteInfo& route) {
   }
 }
 
-// Headers of answers. A record that has versions is answered with its ETag.
+// Headers of answers. An answer with a record that has versions has an ETag.
 constexpr auto kHeaders = std::to_array<Named>(
     {{"x-request-id", "The id of the request, which log lines name, too."},
-     {"x-ratelimit-limit", "Requests of this key within a minute, if they are limited."},
-     {"x-ratelimit-remaining", "How many of them are left."},
-     {"x-ratelimit-reset", "Seconds until the oldest requests leave the minute."},
+     {"x-ratelimit-limit",
+      "How many requests the key may make within a minute, if they are limited."},
+     {"x-ratelimit-remaining", "How many of these requests are left."},
+     {"x-ratelimit-reset", "Seconds until the oldest of these requests no longer count."},
      {"Retry-After", "Seconds to wait before the next request."},
      {"ETag", "The version of the record, for `If-Match`."}});
 constexpr auto kVersioned = std::to_array<std::string_view>({"Agent", "HttpTool", "Secret"});

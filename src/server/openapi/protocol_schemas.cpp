@@ -1,4 +1,4 @@
-// Messages of A2A, as far as JSON-RPC goes: the protocol describes the rest.
+// Schemas of A2A messages, as far as JSON-RPC goes: the protocol describes the rest.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {

@@ -14,7 +14,7 @@ inline constexpr Parameter kLimit =
 inline constexpr Parameter kCursor =
     text_parameter("cursor", "The `nextCursor` of the page before.");
 inline constexpr Parameter kMetadata =
-    pairs_parameter("metadata", "`KEY:VALUE`; repeated, every pair has to be in the metadata.");
+    pairs_parameter("metadata", "`KEY:VALUE`. If repeated, every pair has to be in the metadata.");
 
 inline constexpr Parameter kCreatedAfter =
     text_parameter("createdAfter", "Only what was created at this time (ISO 8601) or later.");
@@ -89,6 +89,6 @@ inline constexpr Parameter kRoomToken = text_parameter("token", "A participant t
 inline constexpr Parameter kCheck = choice_parameter(
     "check", "`true` asks each vendor whether the model can be reached.", "true", "false");
 inline constexpr Parameter kNamedModel = text_parameter(
-    "named", "This model, too, although runs can only name it, as in `openai/gpt-5.5`.");
+    "named", "Lists this model, too, which runs can only name, such as `openai/gpt-5.5`.");
 
 }  // namespace errand::server::query

@@ -1,4 +1,4 @@
-// Secrets, agents, and stored tools.
+// Schemas of secrets, agents and stored tools.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -85,7 +85,7 @@ constexpr std::string_view kRecordSchemas = R"json({
         "type": "array",
         "maxItems": "=tools",
         "items": {"$ref": "#/components/schemas/Tool"},
-        "description": "A tool of a run takes the place of the agent's tool with the same name."
+        "description": "A tool of a run replaces the agent's tool with the same name."
       },
       "metadata": {"$ref": "#/components/schemas/Metadata"},
       "room": {"$ref": "#/components/schemas/RunRoom"},
@@ -96,10 +96,10 @@ constexpr std::string_view kRecordSchemas = R"json({
       "reasoningLevel": {"$ref": "#/components/schemas/ReasoningLevel"},
       "outputSchema": {"$ref": "#/components/schemas/OutputSchema"},
       "retainTools": {"type": "string", "enum": ["marked", "all"], "default": "marked"},
-      "id": {"type": "string", "description": "As answers have it; ignored."},
-      "version": {"type": "integer", "description": "As answers have it; ignored."},
-      "createdAt": {"type": "string", "description": "As answers have it; ignored."},
-      "updatedAt": {"type": "string", "description": "As answers have it; ignored."}
+      "id": {"type": "string", "description": "Set by the server; ignored here."},
+      "version": {"type": "integer", "description": "Set by the server; ignored here."},
+      "createdAt": {"type": "string", "description": "Set by the server; ignored here."},
+      "updatedAt": {"type": "string", "description": "Set by the server; ignored here."}
     }
   },
   "Agent": {
@@ -182,10 +182,10 @@ constexpr std::string_view kRecordSchemas = R"json({
         "maximum": "=httpToolMillis",
         "default": 30000
       },
-      "id": {"type": "string", "description": "As answers have it; ignored."},
-      "version": {"type": "integer", "description": "As answers have it; ignored."},
-      "createdAt": {"type": "string", "description": "As answers have it; ignored."},
-      "updatedAt": {"type": "string", "description": "As answers have it; ignored."}
+      "id": {"type": "string", "description": "Set by the server; ignored here."},
+      "version": {"type": "integer", "description": "Set by the server; ignored here."},
+      "createdAt": {"type": "string", "description": "Set by the server; ignored here."},
+      "updatedAt": {"type": "string", "description": "Set by the server; ignored here."}
     }
   },
   "HttpToolCall": {
@@ -262,7 +262,10 @@ constexpr std::string_view kRecordSchemas = R"json({
               "description": "`errand`: built in; `http`: stored; `mcp`: of a server; `program`."
             },
             "server": {"type": "string", "description": "The MCP server in the configuration."},
-            "id": {"type": "string", "description": "Of a stored tool, as all that follow."},
+            "id": {
+              "type": "string",
+              "description": "For a stored tool, like all members that follow."
+            },
             "version": {"$ref": "#/components/schemas/Version"},
             "method": {"type": "string"},
             "url": {"type": "string"}

@@ -1,4 +1,4 @@
-// Rooms, tokens, and room keys.
+// Schemas of rooms, tokens and room keys.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -33,7 +33,7 @@ constexpr std::string_view kRoomSchemas = R"json({
     "type": "array",
     "maxItems": "=requiredToolkits",
     "description": [
-      "Toolkits of the room that the run cannot go without; it has no other tools of the room.",
+      "Toolkits of the room that the run requires; it has no other tools of the room.",
       "If one is missing, the run fails and names it. Without this list, the run has the tools of",
       "all public toolkits that are in the room when it begins."
     ],
@@ -73,10 +73,10 @@ constexpr std::string_view kRoomSchemas = R"json({
       "id": {"type": "string"},
       "name": {"type": "string"},
       "createdAt": {"type": "string", "format": "date-time"},
-      "url": {"type": "string", "description": "Where clients join; of a single room."},
+      "url": {"type": "string", "description": "Where clients join; only for a single room."},
       "participants": {
         "type": "array",
-        "description": "The participants; of a single room.",
+        "description": "The participants; only for a single room.",
         "items": {"$ref": "#/components/schemas/Participant"}
       }
     }
@@ -124,7 +124,7 @@ constexpr std::string_view kRoomSchemas = R"json({
         "type": "integer",
         "minimum": 1000,
         "maximum": "=keyMillis",
-        "description": "How long the token can be used to join. Left out: for ever."
+        "description": "How long the token can be used to join. Left out: without limit."
       }
     }
   },

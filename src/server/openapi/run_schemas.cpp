@@ -1,4 +1,4 @@
-// Runs.
+// Schemas of runs.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -30,7 +30,7 @@ constexpr std::string_view kRunSchemas = R"json({
         "maxItems": "=messages",
         "items": {"$ref": "#/components/schemas/Message"},
         "description": [
-          "A conversation instead of a prompt. The last message that is not the system's is the",
+          "A conversation instead of a prompt. Its last message, system messages aside, is the",
           "user's."
         ]
       },
@@ -106,12 +106,12 @@ constexpr std::string_view kRunSchemas = R"json({
       "data": {
         "type": "string",
         "contentEncoding": "base64",
-        "description": "Of `input_file`: the bytes."
+        "description": "For `input_file`: the bytes."
       },
       "url": {
         "type": "string",
         "maxLength": "=fileUrlBytes",
-        "description": "Of `input_file_url`."
+        "description": "For `input_file_url`."
       },
       "size": {"type": "integer", "minimum": 0, "readOnly": true}
     }
@@ -119,7 +119,7 @@ constexpr std::string_view kRunSchemas = R"json({
   "Metadata": {
     "type": "object",
     "maxProperties": "=metadataEntries",
-    "description": "A caller's own words about a run, by which lists can be filtered.",
+    "description": "The caller's own labels for a run, by which lists can be filtered.",
     "propertyNames": {"pattern": "^[A-Za-z0-9._-]{1,64}$"},
     "additionalProperties": {"type": "string", "maxLength": "=metadataValueChars"}
   },
@@ -130,7 +130,7 @@ constexpr std::string_view kRunSchemas = R"json({
         "type": "integer",
         "minimum": 0,
         "maximum": 1000,
-        "description": "In how many turns the model may call tools."
+        "description": "The number of turns in which the model may call tools."
       },
       "maxToolTurnsExceeded": {"type": "string", "enum": ["error", "finalize"], "default": "error"},
       "localToolTimeoutMs": {
@@ -192,14 +192,14 @@ constexpr std::string_view kRunSchemas = R"json({
     "properties": {
       "runId": {"type": "string"},
       "streamUrl": {"type": "string"},
-      "sessionId": {"type": "string", "description": "Of a session's run."},
+      "sessionId": {"type": "string", "description": "For a session's run."},
       "warnings": {"$ref": "#/components/schemas/Warnings"}
     }
   },
   "Warnings": {
     "type": "array",
     "items": {"type": "string"},
-    "description": "Members of the request that mean nothing here, if there are any."
+    "description": "Members of the request that have no effect here, if there are any."
   },
   "RunStatus": {
     "type": "string",
@@ -219,8 +219,8 @@ constexpr std::string_view kRunSchemas = R"json({
       "createdAt": {"type": "string", "format": "date-time"},
       "updatedAt": {"type": "string", "format": "date-time"},
       "lastSeq": {"type": "integer", "minimum": 0, "description": "The number of the last event."},
-      "sessionId": {"type": "string", "description": "Of a session's run."},
-      "agentId": {"type": "string", "description": "Of an agent's run: the id of the agent."},
+      "sessionId": {"type": "string", "description": "For a session's run."},
+      "agentId": {"type": "string", "description": "For an agent's run: the id of the agent."},
       "parentRunId": {"type": "string", "description": "The run that has called the agent."},
       "metadata": {"$ref": "#/components/schemas/Metadata"},
       "about": {
@@ -345,7 +345,7 @@ constexpr std::string_view kRunSchemas = R"json({
       "ok": {"const": true},
       "status": {
         "$ref": "#/components/schemas/RunStatus",
-        "description": "What the run has ended as, or will end as."
+        "description": "The status with which the run has ended, or will end."
       }
     }
   },
@@ -371,7 +371,10 @@ constexpr std::string_view kRunSchemas = R"json({
       "verdict": {"type": "string", "enum": ["UP", "DOWN"]},
       "targetKind": {"const": "agent_run"},
       "agentRunId": {"type": "string"},
-      "explanation": {"type": "string", "description": "Of a read only, as the members below."},
+      "explanation": {
+        "type": "string",
+        "description": "Only when the feedback is read, like the members below."
+      },
       "contentSnapshot": {"type": "string"},
       "createdAt": {"type": "string", "format": "date-time"},
       "updatedAt": {"type": "string", "format": "date-time"}

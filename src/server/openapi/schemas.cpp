@@ -29,7 +29,7 @@ constexpr Bound bound(std::string_view name, std::size_t value) {
   return {name, static_cast<std::int64_t>(value)};
 }
 
-// What validators compare with.
+// Bounds that the code checks, by the names that the schemas use for them.
 constexpr auto kBounds = std::to_array<Bound>({
     bound("claimMillisMax", kClaimMillisMax),
     bound("contentChars", kFeedbackContentCharsMax),
@@ -72,7 +72,7 @@ std::int64_t bound_of(std::string_view name) {
   return found->value;
 }
 
-// Descriptions are written in lines.
+// Joins the lines of a description.
 json::Value joined(const json::Value& lines) {
   std::string out;
   for (const json::Value& line : lines.as_array()) {
@@ -81,7 +81,7 @@ json::Value joined(const json::Value& lines) {
   return json::Value(out);
 }
 
-// Puts the constants in place of their names, and joins the lines of descriptions.
+// Replaces the names of constants by their values, and joins the lines of descriptions.
 void fill_in(json::Value& value) {
   if (auto* text = value.if_string()) {
     std::string_view view = json::view(*text);

@@ -1,4 +1,4 @@
-// Models, keys, errors, and the server itself.
+// Schemas of models, keys, errors, and the server itself.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -12,7 +12,7 @@ constexpr std::string_view kServerSchemas = R"json({
     "properties": {
       "error": {
         "type": "string",
-        "description": "The code again; of errors of credentials, a sentence."
+        "description": "The code again; for errors of credentials, a sentence."
       },
       "code": {"type": "string", "description": "For programs."},
       "message": {"type": "string", "description": "For people."},
@@ -30,7 +30,7 @@ constexpr std::string_view kServerSchemas = R"json({
       "max": {"type": "integer", "description": "The value of that limit."},
       "required": {
         "type": "string",
-        "description": "Of `insufficient_scope`: the scope that is missing."
+        "description": "For `insufficient_scope`: the scope that is missing."
       }
     }
   },
@@ -101,7 +101,7 @@ constexpr std::string_view kServerSchemas = R"json({
         "type": "integer",
         "minimum": 1,
         "maximum": "=keyMillis",
-        "description": "How long the key is good (default: until it is revoked)."
+        "description": "How long the key is valid (default: until it is revoked)."
       }
     }
   },
@@ -114,7 +114,7 @@ constexpr std::string_view kServerSchemas = R"json({
     "properties": {
       "id": {"type": "string"},
       "name": {"type": "string"},
-      "prefix": {"type": "string", "description": "How the key begins."},
+      "prefix": {"type": "string", "description": "The beginning of the key."},
       "createdAt": {"type": "string", "format": "date-time"},
       "scopes": {
         "type": ["array", "null"],
@@ -149,7 +149,7 @@ constexpr std::string_view kServerSchemas = R"json({
       "costUsd": {
         "type": "number",
         "minimum": 0,
-        "description": "Of the runs whose prices are known; left out if there are none."
+        "description": "For the runs whose prices are known; left out if there are none."
       },
       "unpricedRuns": {
         "type": "integer",

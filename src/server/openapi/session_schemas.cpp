@@ -1,4 +1,4 @@
-// Sessions and what is said in them.
+// Schemas of sessions and their messages.
 #include "server/openapi/schemas.hpp"
 
 namespace errand::server {
@@ -165,7 +165,7 @@ constexpr std::string_view kSessionSchemas = R"json({
     "required": ["sessionId", "total", "events", "truncated", "nextBeforeSeq"],
     "properties": {
       "sessionId": {"type": "string"},
-      "total": {"type": "integer", "description": "Of the session, not of the page."},
+      "total": {"type": "integer", "description": "For the whole session, not for the page."},
       "events": {
         "type": "array",
         "items": {

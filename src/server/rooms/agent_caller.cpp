@@ -72,7 +72,7 @@ Task<void> AgentCaller::run(LiveRooms::Place place, room::AgentCall call,
   done(co_await send(std::move(place), std::move(call)));
 }
 
-// Participants of this process have no key.
+// Participants of this process have no room key: the workspace's signing key is used for them.
 Task<Result<engine::RoomKey>> AgentCaller::key_of(WorkspaceSlug workspace, std::string id) {
   auto key = co_await deps_.keys.find(std::move(id));
   if (key || key.error().code() != ErrorCode::not_found) co_return key;

@@ -6,7 +6,7 @@ namespace errand::server {
 namespace {
 
 constexpr std::size_t kIdBytes = 12;
-// So many stores may be gone before they are forgotten.
+// The list of stores is cleaned when it has this many that no longer exist.
 constexpr std::size_t kGoneStoresMax = 100;
 
 std::string random_id() {
@@ -56,7 +56,7 @@ std::shared_ptr<room::Room> LiveRooms::open(const Place& place) {
                           },
                       .call_agent = std::move(call_agent),
                       .spans = deps_.spans});
-  // The entry goes with the room. Rooms do not outlive this object.
+  // When the room is destroyed, its entry goes with it. No room outlives this object.
   std::shared_ptr<room::Room> opened(made, [this, key, kept](room::Room* gone) {
     rooms_.erase(key);
     delete gone;

@@ -33,8 +33,8 @@ void MemoryBudget::Seat::hold(std::size_t bytes) {
   }
   while (budget_.held_ > budget_.limits_.half_bytes_max) {
     Seat& first = *budget_.holding_.front();
-    // A peer that reads gets the close frame. Nobody waits for its answer, because the connection
-    // would hold its bytes until then.
+    // A peer that reads gets the close frame. Nothing waits for the peer's answer, because the
+    // connection would hold its bytes until then.
     first.socket_->close({.code = kUnfinishedClose, .reason = "too many messages are unfinished"});
     first.socket_->drop();
     budget_.held_ -= std::exchange(first.held_, 0);

@@ -15,7 +15,7 @@ struct MemoryLimits {
   // As much as eight messages of the largest size.
   std::size_t half_bytes_max = 64U * 1024 * 1024;
   // Of messages that are not read, apart from what connections share: the connection with the most
-  // of them is dropped. It is looked for after so many more bytes.
+  // of them is dropped. The search for it is repeated after this many more bytes.
   std::size_t unread_bytes_max = 128U * 1024 * 1024;
   std::size_t look_every_bytes = 16U * 1024 * 1024;
 };
@@ -37,8 +37,8 @@ class MemoryBudget final {
     Seat(const Seat&) = delete;
     Seat& operator=(const Seat&) = delete;
 
-    // So many bytes of a message have come that has not ended; 0: there is none. May end this
-    // connection or another.
+    // Says how many bytes of an unfinished message have arrived; 0: there is none. May end this
+    // connection or another one.
     void hold(std::size_t bytes);
     // A message was queued for this connection alone. May drop this connection or another.
     void sent(std::size_t bytes);

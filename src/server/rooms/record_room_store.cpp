@@ -267,8 +267,8 @@ Task<Result<std::vector<StoredFile>>> RecordRoomStore::read_files() {
   co_return files;
 }
 
-// Contents that an earlier process has left without a file. Later ones belong to uploads that are
-// under way.
+// Removes contents that an earlier process stored and that no file names. Later contents belong to
+// uploads that are under way.
 Task<Result<void>> RecordRoomStore::drop_leftovers() {
   if (has_dropped_leftovers_) co_return Result<void>();
   for (;;) {
@@ -283,7 +283,7 @@ Task<Result<void>> RecordRoomStore::drop_leftovers() {
   co_return Result<void>();
 }
 
-// Leaves a content alone that a file names.
+// Removes a content unless a file names it.
 Task<Result<void>> RecordRoomStore::drop(std::string content) {
   auto loose = co_await store_.find_record(key_of(kLooseKind, content));
   if (!loose && loose.error().code() == ErrorCode::not_found) co_return Result<void>();

@@ -14,10 +14,10 @@ namespace errand::server {
 namespace {
 
 constexpr std::string_view kProtocolBegin = "meshagent-room.";
-// The identity of runs, which no token has.
+// The key id of runs. No token has this id.
 constexpr std::string_view kOwnKeyId = "errand";
 
-// "http://host" becomes "ws://host", and "https" "wss".
+// "http://host" becomes "ws://host", and "https" becomes "wss".
 std::string ws_base(std::string_view url) {
   std::string base(net::without_trailing_slashes(url));
   return base.starts_with("http") ? cat("ws", base.substr(4)) : base;
@@ -27,15 +27,15 @@ Error no_such_room(std::string_view name) {
   return {ErrorCode::not_found, cat("there is no room \"", utf8_prefix(name, 80), "\"")};
 }
 
-// How a token came, which also tells what kind of client sent it.
+// How a token was sent, which also tells what kind of client sent it.
 struct Carried {
   std::string token;
   std::string protocol;  // the sub-protocol to choose; empty: none
   room::ClientGeneration generation = room::ClientGeneration::other;
 };
 
-// Header, parameter, sub-protocol, in this order. Whatever carries the token, a sub-protocol that
-// is offered has to be chosen, or browsers close the connection.
+// Looks in the header, the parameter and the sub-protocol, in this order. Wherever the token is,
+// one of the offered sub-protocols has to be chosen, or browsers close the connection.
 Carried carried_by(const net::Request& request) {
   constexpr std::string_view kBearer = "bearer ";
   Carried carried;
@@ -175,7 +175,8 @@ Task<Result<std::shared_ptr<room::Connection>>> RoomDoor::enter(WorkspaceSlug wo
     co_return Error(ErrorCode::unavailable, "a room was deleted at this moment; try again");
   }
   auto room = rooms_.open({.workspace = workspace, .name = name, .id = record.id});
-  // Runs find and call tools, and talk. They host nothing, so that they take no name from anybody.
+  // A run finds and calls tools, and sends messages. It hosts no toolkit, so that it takes no name
+  // from another participant.
   room::ApiScope scope{.agents = room::AgentsGrant{.register_public_toolkit = false,
                                                    .register_private_toolkit = false},
                        .messaging = room::MessagingGrant{}};
@@ -213,7 +214,7 @@ Task<Result<NamedRecord>> RoomDoor::room_to_enter(WorkspaceSlug workspace, std::
   co_return co_await ensure_room(workspace, name);
 }
 
-// Counts the rooms of a workspace once, and then those that are made here.
+// Counts the rooms of a workspace once; rooms that are made here are added to the count.
 Task<Result<void>> RoomDoor::check_room_count(WorkspaceSlug workspace) {
   constexpr std::size_t kPage = 500;
   if (!room_counts_.contains(workspace)) {
@@ -241,7 +242,7 @@ Task<Result<void>> RoomDoor::remove_room(WorkspaceSlug workspace, std::string na
   if (!record) co_return std::move(record).error();
   const GoingRoom going{.workspace = workspace, .id = record->id, .name = record->name};
   ERRAND_CO_CHECK(co_await removals_.begin(going));
-  // A note of a room whose record stays does no harm.
+  // If the record stays, the note does no harm.
   ERRAND_CO_CHECK(co_await records_.rooms.remove(workspace, going.id, {}));
   ++rooms_removed_;
   room_counts_.erase(workspace);
@@ -249,14 +250,14 @@ Task<Result<void>> RoomDoor::remove_room(WorkspaceSlug workspace, std::string na
   co_return co_await finish_removal(going);
 }
 
-// The record of the room is gone.
+// Called after the record of the room is gone.
 Task<Result<void>> RoomDoor::finish_removal(GoingRoom room) {
   auto kept = rooms_.store_of(room.workspace, room.id);
   ERRAND_CO_CHECK(co_await kept->remove_all());
   co_return co_await removals_.end(std::move(room.id));
 }
 
-// Whether there were any.
+// Returns whether there were any.
 Task<Result<bool>> RoomDoor::finish_removals_of(WorkspaceSlug workspace, std::string name) {
   bool found = false;
   ERRAND_CO_TRY(auto going, co_await removals_.all());
@@ -284,7 +285,7 @@ Task<void> RoomDoor::finish_removals() {
     auto there = co_await records_.rooms.find(room.workspace, room.id);
     const bool is_gone = !there && there.error().code() == ErrorCode::not_found;
     Result<void> done;
-    if (there) done = co_await removals_.end(room.id);  // its deletion came to nothing
+    if (there) done = co_await removals_.end(room.id);  // its record was not removed
     if (is_gone) done = co_await finish_removal(room);
     if (done) continue;
     log_.warning("cannot finish the deletion of a room; the next start tries again",

@@ -1,4 +1,4 @@
-// Files of rooms that are read over HTTP.
+// Files of rooms, read over HTTP.
 #include <utility>
 
 #include "base/text.hpp"
@@ -11,13 +11,13 @@
 namespace errand::server {
 namespace {
 
-// The member of a token that opens a file, and how long an address of a file is good.
+// The member of a token that opens a file, and the lifetime of a file's URL.
 constexpr std::string_view kFileMember = "file";
 constexpr std::chrono::hours kFileUrlLife{1};
 
 }  // namespace
 
-// A token of its own, which lets nobody into the room and opens nothing but this file.
+// Makes a token that opens only this file. Nobody can join the room with it.
 Task<void> RoomDoor::make_file_url(LiveRooms::Place place, room::FileToRead file,
                                    room::Room::FileUrl done) {
   auto key = co_await records_.room_keys.signing_key(place.workspace);
@@ -54,7 +54,7 @@ Task<Result<net::Response>> RoomDoor::send_file(net::Request request) {
   }
   if (!file) co_return std::move(file).error();
   net::Response response;
-  // An uploaded file must not run scripts under the server's address.
+  // Browsers must not run scripts of an uploaded file at the server's address.
   response.headers = {
       {.name = "Content-Disposition",
        .value = cat("attachment; filename*=UTF-8''", percent_encode(room::name_of_path(path)))},

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kGoingKind = "room_going";
 constexpr std::size_t kNotesPage = 500;
 
-// All notes are in one place: deletions are finished without a list of the workspaces.
+// All notes are in one place, so that deletions are finished without listing the workspaces.
 WorkspaceSlug notes_workspace() {
   return *WorkspaceSlug::parse("default");
 }

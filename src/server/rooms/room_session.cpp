@@ -24,7 +24,7 @@ class SocketOutlet final : public room::Outlet {
   }
   void send_shared(const room::SharedMessage& message) override {
     for (const auto& packet : message.packets()) {
-      // Small ones are counted as if they were not shared.
+      // Small packets are counted as if they were not shared.
       const bool is_large = packet->size() >= kLargePacketBytes;
       socket_->queue(
           {.bytes = packet, .written = is_large ? memory_.share(packet->size()) : nullptr});
@@ -55,7 +55,7 @@ class SocketOutlet final : public room::Outlet {
   MemoryBudget::Seat& memory_;
 };
 
-// A place in a room, which is left however the session ends.
+// A participant's place in a room, which it leaves however the session ends.
 class Seat final {
  public:
   Seat(std::shared_ptr<room::Room> room, std::string id)
@@ -71,7 +71,7 @@ class Seat final {
   std::string id_;
 };
 
-// What the peer is told before it is disconnected; nothing if all is well.
+// The close frame for a peer that broke the protocol; empty if all is well.
 std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& seat,
                                            const net::WebSocketMessage& packet) {
   if (packet.is_text) return net::CloseFrame{kUnsupportedData, "packets are binary"};
@@ -93,7 +93,7 @@ Task<void> run_room_session(std::shared_ptr<RoomSession> session,
   MemoryBudget::Seat memory(session->memory, socket);
   SocketOutlet outlet(socket, memory);
   if (!session->is_admitted()) {
-    socket->drop();  // the client tries again, and is told why not
+    socket->drop();  // the client tries again, and then learns the reason
     co_return;
   }
   auto joined = session->room->join({.token = std::move(session->token),
@@ -108,7 +108,7 @@ Task<void> run_room_session(std::shared_ptr<RoomSession> session,
   std::optional<Seat> seat(std::in_place, std::move(session->room), std::move(*joined));
   room::MessageReader reader(session->limits);
   session.reset();
-  // Of the packet that is being read, too.
+  // Counts the packet that is being read, too.
   const auto growing = [&memory, &reader](std::size_t bytes) {
     memory.hold(reader.held_bytes() + bytes);
   };
@@ -123,7 +123,7 @@ Task<void> run_room_session(std::shared_ptr<RoomSession> session,
     socket->close(std::move(*refused));
     packet.reset();
     seat.reset();
-    // What it does not read counts for as long as it is held.
+    // Output that the client does not read is counted until it is freed.
     co_await socket->finish();
     co_return;
   }

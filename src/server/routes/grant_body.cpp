@@ -12,8 +12,8 @@
 namespace errand::server {
 namespace {
 
-// Scopes of the protocol for endpoints that this server does not have. Programs ask for them as
-// they do elsewhere; here they allow nothing.
+// Scopes of the protocol for endpoints that this server does not have. Clients ask for them because
+// other servers have them; here they allow nothing.
 constexpr auto kScopesOfOtherEndpoints = std::to_array<std::string_view>(
     {"agents:invoke", "evals:read", "evals:write", "feedback:read", "plugins:read"});
 
@@ -27,7 +27,7 @@ struct NamesBound {
   std::size_t max;
 };
 
-// A list of names, each once and in order.
+// Reads a list of names and returns each of them once, in order.
 Grant::Names read_names(json::Fields& in, std::string_view key, NamesBound bound) {
   const json::Array* items = in.optional_array(key);
   if (!items) return {};

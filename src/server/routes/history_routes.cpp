@@ -1,4 +1,4 @@
-// Going back in a run: forks, its journal for export, and what people think of it.
+// A run's past: forks, its journal for export, and feedback on it.
 #include <cstddef>
 #include <cstdint>
 #include <utility>

@@ -77,7 +77,7 @@ std::vector<std::string> Api::known_scopes() const {
   for (const Row& row : rows_) {
     if (!row.info.scope.empty()) scopes.emplace(row.info.scope);
   }
-  scopes.emplace("metrics:read");  // of a route that may be asked without a key
+  scopes.emplace("metrics:read");  // of a route that also works without a key
   scopes.emplace(engine::kSecretsUseScope);
   scopes.emplace(engine::kToolsUseScope);
   return {scopes.begin(), scopes.end()};

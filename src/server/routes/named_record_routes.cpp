@@ -16,7 +16,7 @@ Result<net::Response> response_of(const NamedKind& kind, int status, const Named
   return record_response(status, body, record.version);
 }
 
-// A page of records, made on the pool if it is long. `kind` outlives the task.
+// Writes a page of records, on the pool if it is long. `kind` outlives the task.
 Task<Result<net::Response>> page_of(const NamedKind* kind, engine::Engine* engine,
                                     std::string_view nouns, NamedRecordPage page) {
   std::size_t bytes = 0;

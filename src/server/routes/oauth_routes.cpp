@@ -1,4 +1,4 @@
-// OAuth: clients of a workspace, and the endpoints at which they get and give back tokens.
+// OAuth: the clients of a workspace, and the endpoints at which they get and revoke tokens.
 #include <utility>
 
 #include "base/base64.hpp"
@@ -27,7 +27,7 @@ json::Object client_json(const engine::OAuthClient& client) {
   return out;
 }
 
-// An error as RFC 6749 words it.
+// An error in the form of RFC 6749.
 net::Response oauth_error(int status, std::string_view code, std::string_view description) {
   std::string body;
   json::ObjectWriter(body).field("error", code).field("error_description", description).end();
@@ -37,7 +37,7 @@ net::Response oauth_error(int status, std::string_view code, std::string_view de
   return response;
 }
 
-// The members of a form, or what to answer if the body is none.
+// The members of a form, or the answer to send if the body is not a form.
 class Form final {
  public:
   explicit Form(const net::Request& request) {
@@ -50,7 +50,7 @@ class Form final {
   std::string at(std::string_view name) const { return members_.query_param(name).value_or(""); }
 
  private:
-  net::Request members_;  // a form is spelled as a query is
+  net::Request members_;  // a form has the syntax of a query
   bool is_form_ = false;
 };
 
@@ -59,7 +59,7 @@ struct ClientCredentials {
   std::string secret;
 };
 
-// From the form, or from the header of HTTP's basic authentication.
+// The client's credentials, from the form or from a header of HTTP basic authentication.
 ClientCredentials client_credentials(const net::Request& request, const Form& form) {
   constexpr std::string_view kBasic = "basic ";
   std::string_view header = request.header("authorization");
@@ -180,7 +180,7 @@ Task<net::Response> Api::give_tokens(net::Request request) {
   }
   if (!tokens && tokens.error().code() == ErrorCode::not_found) co_return refuse_client();
   if (!tokens) co_return render_error(tokens.error());
-  // Refresh tokens stay as they are: the client gets back what it sent.
+  // Refresh tokens do not change: the client gets back the one that it sent.
   tokens->refresh_token = std::move(refresh_token);
   co_return tokens_response(*tokens);
 }

@@ -51,7 +51,7 @@ std::vector<Api::Row> Api::token_rows() {
                 .path = "/api/oauth/token",
                 .id = "getToken",
                 .tag = "OAuth",
-                .summary = "Gives an access token for a refresh token or a client's credentials.",
+                .summary = "Issues an access token for a refresh token or a client's credentials.",
                 .about = "Refresh tokens do not change. Errors are those of RFC 6749.",
                 .request = "TokenRequest",
                 .request_type = kForm,
@@ -69,11 +69,12 @@ std::vector<Api::Row> Api::token_rows() {
                 .id = "revokeToken",
                 .tag = "OAuth",
                 .summary = "Revokes a token.",
-                .about = "A refresh token takes all tokens of the client along. A token that is "
-                         "not known is no error.",
+                .about =
+                    "Revoking a refresh token revokes all tokens of the client. An unknown token "
+                    "is not an error.",
                 .request = "RevokeRequest",
                 .request_type = kForm,
-                .answers = {{200, "The token is not good any more.", "Empty"},
+                .answers = {{200, "The token is no longer valid.", "Empty"},
                             {400, "`invalid_request`.", "OAuthError"},
                             {401, "`invalid_client`.", "OAuthError"}},
                 .access = Access::open},
@@ -83,7 +84,7 @@ std::vector<Api::Row> Api::token_rows() {
         .id = "getUserInfo",
         .tag = "OAuth",
         .scope = "mantyx.identity:read",
-        .summary = "Says who the credential belongs to.",
+        .summary = "Shows whom the credential belongs to.",
         .answers = {{200, "Who it is.", "UserInfo"}},
         .access = Access::key},
        &Api::tell_identity},

@@ -1,4 +1,4 @@
-// What MeshAgent's own commands ask over HTTP, with a room key, before they join a room.
+// Requests that MeshAgent's own commands send with a room key before they join a room.
 #include <utility>
 
 #include "base/text.hpp"
@@ -17,7 +17,7 @@
 namespace errand::server {
 namespace {
 
-// unauthorized: the credential is not a room key. not_found: it is one of another project.
+// unauthorized: the credential is not a room key. not_found: the key belongs to another project.
 Task<Result<engine::RoomKey>> key_of(engine::RoomKeys* keys, std::string text,
                                      std::string project) {
   const auto shown = room::parse_api_key(text);
@@ -31,7 +31,7 @@ Task<Result<engine::RoomKey>> key_of(engine::RoomKeys* keys, std::string text,
   co_return Error(ErrorCode::not_found, "the path names another project than the key's");
 }
 
-// Gives the name, which may be empty.
+// Returns the name, which may be empty.
 Result<std::string> parse_email(const json::Value& body) {
   json::Fields in(body, "");
   std::string name = in.optional_text("email").value_or("");
@@ -41,7 +41,7 @@ Result<std::string> parse_email(const json::Value& body) {
   return in.finish(std::move(name));
 }
 
-// Who connects: the participant that the body names, or else the key.
+// The name of the participant that connects: the one in the body, or else the key's.
 std::string name_of(std::string asked, const engine::RoomKey& key) {
   if (!trim(asked).empty()) return asked;
   return trim(key.info.name).empty() ? key.info.id : key.info.name;

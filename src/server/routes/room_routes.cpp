@@ -41,7 +41,7 @@ Result<std::string> room_of_path(const net::Request& request) {
   return name;
 }
 
-// Gives the name.
+// Returns the name.
 Result<std::string> parse_new_room(const json::Value& body) {
   ERRAND_CHECK(refuse_unknown_members(body, kRoomMembers));
   json::Fields in(body, "");
@@ -52,7 +52,7 @@ Result<std::string> parse_new_room(const json::Value& body) {
   return in.finish(std::move(name));
 }
 
-// Gives the name, which may be empty.
+// Returns the name, which may be empty.
 Result<std::string> parse_new_key(const json::Value& body) {
   ERRAND_CHECK(refuse_unknown_members(body, kRoomKeyMembers));
   json::Fields in(body, "");
@@ -115,7 +115,7 @@ Api::Answer Api::create_room_token(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto name, room_of_path(request));
   ERRAND_CO_TRY(auto params, co_await read_json(&request, engine_.pool(), parse_token_params));
   ERRAND_CO_TRY(auto room, co_await engine_.records().rooms.find(who.workspace, name));
-  // Nobody gives away more time than they have.
+  // A token must not live longer than the credential that makes it.
   if (auto left = time_left(credential(request), who.key)) {
     params.lives_for = std::min(params.lives_for.value_or(*left), *left);
   }

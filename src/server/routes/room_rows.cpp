@@ -57,8 +57,8 @@ std::vector<Api::Row> Api::room_rows() {
         .tag = "Rooms",
         .scope = "rooms:write",
         .summary = "Creates a token for joining the room.",
-        .about = "The token cannot be taken back. It is good until it expires, or until the room "
-                 "key of the server is deleted. A token of a credential that expires does so, too.",
+        .about = "The token cannot be revoked. It is valid until it expires, or until the room key "
+                 "of the server is deleted. It expires no later than the credential that makes it.",
         .request = "RoomTokenRequest",
         .answers = {{201, "The token.", "RoomToken"}},
         .errors = {"secret_key_missing", "secret_key_wrong"}},
@@ -100,7 +100,7 @@ std::vector<Api::Row> Api::room_key_rows() {
   };
 }
 
-// Without a credential of the API: a token of the room, or a room key, is one.
+// Routes without an API credential: they take a room token or a room key instead.
 std::vector<Api::Row> Api::room_door_rows() {
   return {
       {.info = {.method = Method::get,
@@ -135,7 +135,7 @@ std::vector<Api::Row> Api::room_door_rows() {
                 .id = "getRoomFile",
                 .tag = "Rooms",
                 .summary = "Sends a file of a room.",
-                .about = "The address comes from `storage.download_url` in the room, and is good "
+                .about = "The address comes from `storage.download_url` in the room, and is valid "
                          "for an hour.",
                 .query = {kFileToken},
                 .answers = {{200, "The file."}},

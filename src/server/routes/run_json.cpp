@@ -43,7 +43,8 @@ void add_end(json::Object& out, const agent::State& state) {
   if (totals.cost_usd) out["costUsd"] = *totals.cost_usd;
 }
 
-// What the user says after the turns that a fork begins with; null if that is nothing new.
+// The prompt of a fork, which comes after the turns that it took over; null if the fork has none of
+// its own.
 const std::string* own_prompt(const agent::State& state) {
   const auto turns = static_cast<std::size_t>(state.created().forked_from->turns);
   if (turns == 0) return nullptr;
@@ -59,7 +60,8 @@ const std::string* own_prompt(const agent::State& state) {
   return nullptr;
 }
 
-// What the run was asked last: its prompt, or the last of its messages; null if there is neither.
+// The last thing that the run was asked: its prompt, or the last of its messages; null if it has
+// neither.
 const std::string* asked_last(const agent::State& state) {
   const Spec& spec = state.created().spec;
   const std::string* own = state.created().forked_from ? own_prompt(state) : nullptr;
@@ -74,7 +76,7 @@ json::Array pending_json(const engine::RunView& run) {
   return pending;
 }
 
-// What the server keeps among a caller's words is shown in a place of its own.
+// Moves the parent run, which is stored in the caller's metadata, to a member of its own.
 void show_parent(json::Object& out, json::Object& metadata) {
   const json::Value* parent = metadata.if_contains(kParentRunKey);
   if (!parent) return;
@@ -82,7 +84,7 @@ void show_parent(json::Object& out, json::Object& metadata) {
   metadata.stable_erase(kParentRunKey);
 }
 
-// Callers see what they sent, not how it is kept.
+// Removes the hashes, so that callers see what they sent and not how it is stored.
 void hide_hashes(json::Object& spec) {
   json::Value* messages = spec.if_contains("messages");
   if (!messages) return;
@@ -143,7 +145,7 @@ json::Object snapshot_json(const engine::RunView& run) {
   out["spec"] = shown_spec(created.spec);
   if (created.forked_from) {
     out["forkedFrom"] = fork_json(*created.forked_from);
-    // The prompt of the spec is the first of the conversation, which another run was asked.
+    // The prompt of the spec is the original run's; a fork shows its own instead.
     if (const std::string* own = own_prompt(*run.state)) {
       out["spec"].as_object()["prompt"] = *own;
     }

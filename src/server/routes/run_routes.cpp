@@ -21,11 +21,11 @@ namespace {
 constexpr std::size_t kEventsPageBytesMax = 4U * 1024 * 1024;
 constexpr std::size_t kEventsFrameBytes = 64;  // around the events of a page
 
-// An answer that a client posts for a call.
+// A client's answer to a call.
 struct PostedAnswer {
   engine::CallAnswer answer;
-  // The size of a result that is too large: the call counts as failed then. Clients do not post
-  // again after a refusal, and the run would wait for nobody.
+  // The size of a result that is too large: the call then counts as failed. Clients do not send
+  // another answer after a refusal, and the run would wait for nothing.
   std::optional<std::size_t> refused_bytes = {};
 };
 
@@ -59,7 +59,8 @@ Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult mi
   if (in.ok() && result.has_value() == error.has_value()) {
     in.fail("result", "give either \"result\" or \"error\", as a string");
   }
-  // The text of an exception may have any length, and nobody sends a shorter one.
+  // The text of an error may have any length. It is cut, because no client would send a shorter
+  // one.
   params.answer = {
       .ok = result.has_value(),
       .text = result ? std::move(*result) : without_middle(error.value_or(""), kErrorBytesMax)};
@@ -80,7 +81,7 @@ Result<PostedAnswer> parse_tool_result(const json::Value& body, MissingResult mi
 Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
   ERRAND_CO_TRY(auto text, json_text(*request));
   if (text.size() <= kBytesInABreath) co_return parse_spec(text, engine->tool_sets());
-  // Sets of tools are remembered at home only.
+  // The cache of tool sets belongs to the home, so the pool parses without it.
   auto read = [](std::string_view long_text) {
     ToolSetCache none;
     return parse_spec(long_text, none);
@@ -88,7 +89,7 @@ Task<Result<Spec>> spec_of(net::Request* request, engine::Engine* engine) {
   co_return co_await read_aside(&request->body, engine->pool(), read);
 }
 
-// About as much as its answer has.
+// Roughly the size of the answer.
 std::size_t bytes_of(const engine::RunView& run) {
   std::size_t bytes =
       run.state->conversation_bytes() + run.state->created().spec.tools->text.size();
@@ -96,7 +97,7 @@ std::size_t bytes_of(const engine::RunView& run) {
   return bytes;
 }
 
-// The larger of header and query; what is no number is ignored, as clients expect.
+// The larger one of header and query. Anything but a number is ignored, as clients expect.
 EventSeq resume_point(const net::Request& request) {
   auto header = parse_integer<EventSeq>(trim(request.header("last-event-id")));
   auto query = parse_integer<EventSeq>(text_param(request, query::kLastSeq).value_or(""));
@@ -157,7 +158,8 @@ Api::Answer Api::list_runs(Principal who, net::Request request) {
                                                               who.workspace, *agent));
     filter.metadata.emplace_back(kAgentLabel, std::move(label));
   }
-  std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  std::size_t limit =
+      filter.limit++;  // one more than asked for shows whether there is another page
   ERRAND_CO_TRY(auto rows, co_await engine_.list(std::move(filter)));
   bool has_more = rows.size() > limit;
   if (has_more) rows.resize(limit);
@@ -167,7 +169,7 @@ Api::Answer Api::list_runs(Principal who, net::Request request) {
     json::Object run = row_json(row);
     if (about == 0) {
       auto view = co_await engine_.get(who, row.id);
-      if (view) add_about(run, *view);  // a run that is gone by now is shown as it was listed
+      if (view) add_about(run, *view);  // a run that was removed by now is shown as it was listed
     }
     runs.push_back(std::move(run));
   }
@@ -196,7 +198,7 @@ Api::Answer Api::remove_run(Principal who, net::Request request) {
 Api::Answer Api::stream_run(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, run_of_path(request));
   ERRAND_CO_TRY(auto reader, co_await engine_.subscribe(who, id, resume_point(request)));
-  // A browser asks again after every end; this is how the standard says that there is no more.
+  // Browsers reconnect after every end of a stream; the standard's answer to that is 204.
   if (reader->is_over()) co_return json_response(204, {});
   ERRAND_CO_TRY(auto notices, choice_param(request, query::kNotices));
   if (notices == 0) reader->hear_retries();

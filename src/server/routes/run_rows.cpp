@@ -178,7 +178,7 @@ std::vector<Api::Row> Api::tool_call_rows() {
         .id = "reportProgress",
         .tag = "Tool calls",
         .scope = "runs:write",
-        .summary = "Reports how far a tool call has come.",
+        .summary = "Reports the progress of a tool call.",
         .request = "ProgressReport",
         .answers = {{204, "The report is stored."}},
         .errors = {"unknown_tool_use", "run_terminal", "newer_format"}},

@@ -99,7 +99,7 @@ std::vector<Api::Row> Api::server_rows() {
                 .tag = "Server",
                 .summary = "Shows counters and gauges as Prometheus reads them.",
                 .about = "Needs a key of the workspace `default` with the scope `metrics:read`, "
-                         "or a request from the server's own machine that comes by no proxy.",
+                         "or a request from the server's own machine that did not pass a proxy.",
                 .answers = {{200, "The metrics.", "Metrics",
                              "text/plain; version=0.0.4; charset=utf-8"}},
                 .errors = {"unauthorized", "insufficient_scope"},

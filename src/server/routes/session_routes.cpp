@@ -1,4 +1,4 @@
-// Sessions: create, list, read, say something, end.
+// Sessions: create, list, read, send a message, end.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -20,7 +20,7 @@
 namespace errand::server {
 namespace {
 
-// Of a history, the newest messages within these bounds are shown.
+// At most this much of a history is shown, the newest messages first.
 constexpr std::size_t kHistoryBytesMax = 8U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
 constexpr std::string_view kDefaultName = "ephemeral";
@@ -41,7 +41,7 @@ std::optional<WhenBusy> read_when_busy(json::Fields& in) {
   return kAll.at(*word);
 }
 
-// A body with the members of a run, read as one.
+// Parses a body with the members of a run.
 Result<Spec> parse_as_run(const json::Object& body) {
   json::Object as_run = body;
   as_run.erase("whenBusy");
@@ -101,7 +101,7 @@ std::size_t bytes_of(const History& history) {
   return bytes;
 }
 
-// Where the text of an answer with this history is made: a long one beside the home.
+// Where an answer with this history is written: a long one on the pool.
 BlockingPool* place_for(const History& history, BlockingPool* pool) {
   return bytes_of(history) > kBytesInABreath ? pool : nullptr;
 }
@@ -219,7 +219,8 @@ Api::Answer Api::list_sessions(Principal who, net::Request request) {
     filter.metadata.emplace_back(kAgentLabel, std::move(label));
   }
   ERRAND_CO_TRY(auto total, co_await engine_.count_sessions(filter));
-  const std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  const std::size_t limit =
+      filter.limit++;  // one more than asked for shows whether there is another page
   const std::size_t offset = filter.offset;
   ERRAND_CO_TRY(auto rows, co_await engine_.list_sessions(std::move(filter)));
   bool has_more = rows.size() > limit;
@@ -251,7 +252,7 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
                 co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
-  // The model that has answered last, which may be a fallback.
+  // The model that answered last, which may be the fallback model.
   Result<std::string> active = Error(ErrorCode::not_found, "nobody has answered");
   if (!history.empty()) active = co_await engine_.model_in_use(who, history.back().run);
   const bool is_known = active || active.error().code() == ErrorCode::not_found;
@@ -270,7 +271,7 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   out["endedAt"] = row.ended_at ? json::Value(to_iso8601(*row.ended_at)) : json::Value();
   out["agentSpec"] = std::move(spec);
   out["whenBusy"] = engine::to_string(session.params.when_busy);
-  out["messages"] = json::Array();  // in its place
+  out["messages"] = json::Array();  // created here to keep the order of the members
   out["metadata"] = metadata_of(row);
   out["currentRunId"] = row.current ? json::Value(row.current->view()) : json::Value();
   out["queuedRuns"] = row.queued;
@@ -287,7 +288,7 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
 
 Api::Answer Api::end_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
-  // The protocol's DELETE ends a session, as often as it is sent. Only this one removes it.
+  // The protocol's DELETE ends a session and may be repeated. Only `purge` removes the session.
   ERRAND_CO_TRY(auto purge, choice_param(request, query::kPurge));
   if (purge == 0U) {
     ERRAND_CO_CHECK(co_await engine_.remove_session(who, id));

@@ -1,4 +1,4 @@
-// Calls that wait for a client, as work for a pool of clients.
+// Calls that wait for a client, shared among a pool of clients.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -19,7 +19,7 @@
 namespace errand::server {
 namespace {
 
-// Calls carry what their clients sent along; a page ends with the one that goes past this.
+// Calls include what their clients sent along. A page ends with the call that exceeds this.
 constexpr std::size_t kPageBytesMax = 4U * 1024 * 1024;
 
 Result<CallFilter> parse_call_filter(const Principal& who, const net::Request& request) {
@@ -46,7 +46,7 @@ Result<milliseconds> parse_claim(const json::Value& body) {
   return parse_ttl(in);
 }
 
-// The body does not matter: a repeated claim may ask for a longer time.
+// A key without the body: a repeated claim may ask for a longer time.
 Result<std::string> claim_key(const net::Request& request) {
   std::string key(request.header("idempotency-key"));
   if (key.size() <= kIdempotencyKeyCharsMax) return key;
@@ -79,7 +79,7 @@ Result<ProgressReport> parse_progress(const json::Value& body) {
   return in.finish(std::move(report));
 }
 
-// At most `limit` calls, and about kPageBytesMax. If there are more, the cursor tells.
+// Writes at most `limit` calls, and about kPageBytesMax. If there are more, there is a cursor.
 net::Response page_of(const std::vector<engine::PendingCall>& calls, std::size_t limit) {
   json::Array items;
   for (std::size_t bytes = 0; items.size() < std::min(limit, calls.size());) {
@@ -94,7 +94,8 @@ net::Response page_of(const std::vector<engine::PendingCall>& calls, std::size_t
   return json_response(200, json::write(out));
 }
 
-// Clients have other clocks: by that of the server they know how long the call may still take.
+// Client clocks may differ, so the answer has the server's time: with it, a client knows how long
+// its claim lasts.
 net::Response claim_response(const engine::PendingCall& call, WallTime now) {
   json::Object out = call_json(call);
   out["claimId"] = call.box.claim_id;
@@ -108,9 +109,10 @@ net::Response claim_response(const engine::PendingCall& call, WallTime now) {
 Api::Answer Api::list_tool_calls(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto filter, parse_call_filter(who, request));
   ERRAND_CO_TRY(auto wait, integer_param(request, query::kWait));
-  std::size_t limit = filter.limit++;  // one more tells whether there is another page
+  std::size_t limit =
+      filter.limit++;  // one more than asked for shows whether there is another page
   filter.bytes_max = kPageBytesMax;
-  // A credential that is revoked while it waits is refused at once.
+  // If the credential is revoked while the request waits, it is refused at once.
   std::string secret(credential(request));
   auto is_good = [this, secret] { return find(secret).has_value(); };
   auto has_left = std::make_shared<bool>(false);

@@ -33,13 +33,13 @@ Result<json::Object> tool_json(const NamedRecord& tool) {
   return out;
 }
 
-// A tool as a body describes it, and the body itself, which is small then.
+// The tool that a body describes, and the body itself, which is small.
 struct ToolBody {
   HttpToolDef tool;
   json::Object body;
 };
 
-// A schema that cannot be compiled is told now, and not with the first run.
+// A schema that cannot be compiled is reported now instead of in the first run.
 Task<Result<ToolBody>> checked_tool(engine::Engine* engine, net::Request* request,
                                     std::string name) {
   auto read = [name](const json::Value& body) -> Result<ToolBody> {
@@ -61,7 +61,7 @@ Result<json::Object> parse_arguments(const json::Value& body) {
   return in.finish(arguments ? *arguments : json::Object());
 }
 
-// The headers of a tool are sealed.
+// Parses a tool and seals its headers.
 Task<Result<NewNamedRecord>> read_tool(engine::Engine* engine, net::Request* request,
                                        WorkspaceSlug workspace, std::string name) {
   ERRAND_CO_TRY(auto asked, co_await checked_tool(engine, request, std::move(name)));
@@ -73,7 +73,7 @@ Task<Result<NewNamedRecord>> read_tool(engine::Engine* engine, net::Request* req
                            .body = stored_http_tool(std::move(asked.body))};
 }
 
-// What there is to say of stored tools besides what every tool has, by their names.
+// Members that only stored tools have, by their names.
 using StoredTools = std::map<std::string, json::Object>;
 
 StoredTools stored_tools(const std::vector<NamedRecord>& records) {

@@ -18,11 +18,11 @@ class FramePieces final {
   explicit FramePieces(engine::Subscription::Batch batch);
 
   bool empty() const { return next_ == lines_.size() && rest_is_empty(); }
-  // About so many bytes, or the rest.
+  // Takes about `bytes_max` bytes, or the rest.
   std::string take(std::size_t bytes_max);
 
-  // How far it was taken: all of the events up to `after`, and so much of the next one. Only while
-  // it is not empty.
+  // What was taken so far: all events up to `after`, and a part of the next one. Only while it is
+  // not empty.
   struct Position {
     EventSeq after = 0;
     std::size_t sent = 0;

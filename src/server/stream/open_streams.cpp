@@ -34,7 +34,7 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
 
   bool is_of(const crypto::Sha256& digest) const { return digest_ == digest; }
 
-  // A client that takes nothing is not asked for its next read: the connection is reset under it.
+  // The connection is reset, because a client that reads nothing would never learn of a normal end.
   void cut() {
     is_cut_ = true;
     feed_->interrupt();
@@ -46,10 +46,10 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
 
   std::unique_ptr<net::EventFeed> feed_;
   OpenStreams& streams_;
-  const crypto::Sha256 digest_;  // of what it was opened with
+  const crypto::Sha256 digest_;  // of the credential that opened it
   std::multimap<KeyId, GuardedFeed*>::iterator listed_;
   const SteadyTime expires_;
-  std::function<void()> reset_;  // empty: nothing is streamed yet
+  std::function<void()> reset_;  // empty: nothing was streamed yet
   bool is_cut_ = false;
 };
 

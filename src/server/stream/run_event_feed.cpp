@@ -28,7 +28,7 @@ Task<net::EventFeed::Chunk> RunEventFeed::read(SteadyTime deadline) {
       case From::broken: after_pieces_ = State::broken; break;
     }
     hold(FramePieces(std::move(batch)));
-    // What was begun before it was released goes on where it was left.
+    // A batch that was released halfway continues where it stopped.
     if (after_pieces_ != State::idle) pieces_.skip(std::exchange(sent_, 0));
   }
   Chunk chunk{.state = State::more, .frames = pieces_.take(kChunkBytesMax)};

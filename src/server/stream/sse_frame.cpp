@@ -13,7 +13,7 @@ constexpr std::string_view kTypeStart = ",\"type\":\"";
 
 }  // namespace
 
-// The line is cut apart where append_event_line has put it together, without reading it as JSON.
+// Cuts the line apart at the places where append_event_line put it together, without parsing JSON.
 SseFrame to_sse_frame(std::string_view line) {
   ERRAND_ASSERT(line.starts_with(kSeqStart));
   std::size_t seq_end = line.find(',');

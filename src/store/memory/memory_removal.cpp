@@ -1,4 +1,4 @@
-// Runs that go: old ones, and those whose removal is asked for.
+// Removing runs: old ones, and those whose removal was requested.
 #include "store/memory/memory_tables.hpp"
 
 namespace errand {

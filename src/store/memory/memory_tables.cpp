@@ -178,7 +178,7 @@ Result<void> MemoryStoreData::check_blobs(const WorkspaceSlug& workspace,
 void MemoryStoreData::keep_blobs(StoredRun& run, const std::vector<RunBlob>& blobs) {
   for (const RunBlob& blob : blobs) {
     auto bytes = find_blob(run.row.workspace, blob.hash);
-    // A copy, so that it lives as long as a run here has it, and no longer.
+    // A copy, so that it lives only as long as a run of this store has it.
     if (!bytes) bytes = std::make_shared<const std::string>(*blob.bytes);
     blobs_[{run.row.workspace, blob.hash}] = bytes;
     run.blobs[blob.hash] = std::move(bytes);

@@ -202,8 +202,8 @@ TEST_F(FullDiskTest, TheReserveIsForTheRunsThatAreThere) {
   EXPECT_EQ(refused.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(refused.error().reason(), "disk_full");
   EXPECT_EQ(refused.error().message(),
-            cat("there is no room for more runs: 9.9 MB are left on the file system of ",
-                file_->path(), ", and 10 MB are kept in reserve for the runs that are there"));
+            cat("the disk is nearly full: 9.9 MB are left on the file system of ", file_->path(),
+                ", and below 10 MB new runs are refused so that running ones can finish"));
   EXPECT_TRUE(goes_on);
   EXPECT_TRUE(ends);
 }

@@ -13,11 +13,11 @@ namespace errand::sqlite {
 namespace {
 
 constexpr milliseconds kToldEvery{3000};
-// As many backups of one database are kept beside it, each of another state.
+// At most this many backups of one database, each of another state, are kept beside it.
 constexpr int kBackupsMax = 100;
 
-// Databases with the same mark have the same content, because every process that opens a database
-// counts itself in `meta`.
+// Two databases with the same mark have the same content, because every process that opens a
+// database counts itself in `meta`.
 constexpr const char* kMark =
     "SELECT (SELECT group_concat(key || ' ' || value) FROM meta) || "
     "(SELECT ' runs ' || count(*) || ' ' || total(last_seq) || ' ' || coalesce(max(updated_at), 0) "
@@ -43,7 +43,7 @@ class Reporter final {
   SteadyTime told_at_;
 };
 
-// Whether a file is a copy of the database in its present state.
+// Whether the file is a copy of the database in its present state.
 bool is_copy_of(Database& database, const std::string& file) {
   auto copy = Database::open(file, Database::Access::frozen);
   if (!copy) return false;
@@ -60,7 +60,7 @@ struct Backup {
   bool is_made = false;
 };
 
-// The backup that an interrupted start has made, or a free name for a new one.
+// The backup that an interrupted start made, or a free name for a new one.
 Result<Backup> find_backup(Database& database, const std::string& path, std::int64_t version) {
   for (int i = 1; i <= kBackupsMax; ++i) {
     Backup backup{.file = cat(path, ".schema", version, i == 1 ? "" : cat(".", i), ".bak")};
@@ -118,8 +118,8 @@ Result<void> rewrite(Database& database, const MigrationOptions& options) {
   auto done = migrate(database, schema(), options.clock.now());
   database.while_working(nullptr);
   ERRAND_CHECK(done);
-  // The write-ahead log is as large as the new tables. If it cannot be cut, a later checkpoint
-  // will.
+  // The write-ahead log is now as large as the new tables. If it cannot be truncated, a later
+  // checkpoint will do it.
   if (!database.execute("PRAGMA wal_checkpoint(TRUNCATE)")) database.rollback();
   return {};
 }
@@ -132,7 +132,7 @@ Result<void> bring_up_to_date(Database& database, const MigrationOptions& option
   if (version == 0 || version >= kLastRewrite) {
     return migrate(database, schema(), options.clock.now());
   }
-  // This also cuts a write-ahead log that an interrupted start has left.
+  // This also truncates a write-ahead log that an interrupted start left behind.
   ERRAND_CHECK(database.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
   ERRAND_TRY(const Backup backup, find_backup(database, options.path, version));
   const std::int64_t bytes = file_bytes(options.path);

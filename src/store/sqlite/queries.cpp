@@ -9,8 +9,9 @@ namespace {
 constexpr const char* kFindLog =
     "SELECT log_end, coalesce(merged, 0), coalesce(next, 0) FROM runs "
     "LEFT JOIN merging ON run = id AND next > 0 WHERE runs.workspace = ? AND id = ?";
-// The next segments of a log after a seq and from an n on: those up to the next anchor, or to the
-// log's end. Takes the run, the seq, the n, which of the two texts are wanted, and the end.
+// The next segments of a log that have a later seq than a given one and numbers from n on: those up
+// to the next anchor, or to the log's end. Parameters: the run, the seq, n, which of the two texts
+// are wanted, and the end.
 constexpr const char* kNextSegments = R"sql(
 WITH RECURSIVE stretch(place, previous, n) AS (
   SELECT place, previous, n FROM segments WHERE run = ?1 AND place = coalesce(
@@ -28,7 +29,8 @@ constexpr const char* kFindBlob =
     "SELECT bytes FROM runs CROSS JOIN blob_users AS used ON used.run = id "
     "CROSS JOIN blobs ON blobs.workspace = runs.workspace AND blobs.hash = used.hash "
     "WHERE runs.workspace = ? AND id = ? AND used.hash = ?";
-// Takes the workspace, the slot before, the name or none, the status and the time.
+// Parameters: the workspace, the slot to start after, the tool's name or an empty text, the status
+// and the time.
 constexpr const char* kFindPending =
     "SELECT * FROM mail INDEXED BY pending "
     "WHERE workspace = ?1 AND slot > ?2 AND kind = 0 AND filled = 0 AND (?3 = '' OR name = ?3) "
@@ -128,7 +130,7 @@ Result<void> Queries::walk(const RunKey& run, LogPart part, Take take) {
     ERRAND_TRY(bool has_row, rows.next());
     if (!has_row) break;
     for (; has_row;) {
-      part.after = rows.integer(0) - 1;  // the next one may have no event of its own
+      part.after = rows.integer(0) - 1;  // the next segment may have no event of its own
       n = rows.integer(1) + 1;
       place = rows.integer(6);
       if (!take(rows, log.number_of(n - 1))) return {};
@@ -138,8 +140,8 @@ Result<void> Queries::walk(const RunKey& run, LogPart part, Take take) {
   return {};
 }
 
-// At least one segment if there is any, then until `bytes_max` is passed. With their journals,
-// segments that have the same seq stay together.
+// At least one segment if there is any, then more until `bytes_max` is reached. If journals are
+// read, segments with the same seq stay together.
 Result<std::vector<SegmentPtr>> Queries::read_segments(const RunKey& run, LogPart part,
                                                        std::size_t bytes_max) {
   std::vector<SegmentPtr> found;
@@ -269,7 +271,7 @@ Result<std::unique_ptr<Queries>> QueryPool::take() {
 }
 
 void QueryPool::give_back(std::unique_ptr<Queries> queries) {
-  if (queries->failed()) return;  // the next call starts afresh
+  if (queries->failed()) return;  // the next call opens the database again
   std::lock_guard lock(mutex_);
   free_.push_back(std::move(queries));
 }

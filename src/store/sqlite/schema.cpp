@@ -10,11 +10,11 @@
 namespace errand::sqlite {
 namespace {
 
-// What matters is how few pages a commit touches. Segments therefore go to the end of their table
-// in the order in which they come: a table ordered by run would put every row above 1 KB on an
-// overflow page of its own. Their journal stands before their events, so that it can be read
-// without them. Of the runs, an index holds only the unfinished ones; `finished` repeats what
-// `status` says, so that an append that does not end a run leaves that index alone.
+// A commit is the cheaper the fewer pages it touches. So segments are appended to their table in
+// the order in which they come: a table ordered by run would put every row above 1 KB on an
+// overflow page of its own. The journal stands before the events, so that it can be read without
+// them. The index over runs holds only unfinished ones; `finished` repeats what `status` says, so
+// that an append that does not end a run leaves that index alone.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE meta (
   key   TEXT NOT NULL PRIMARY KEY,
@@ -82,13 +82,13 @@ CREATE TABLE api_keys (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-// Mail knows its workspace, so that the calls that wait in it are found by a small index that holds
-// only these. Runs that ended long ago are found without one: ids sort by the time of creation, so
-// they are the first of their workspace. `keyed_at` is the time of the
-// run's row in `idempotency`, so that it is found without an index of its own.
+// Mail has a workspace column, so that a small index of pending calls finds those of a workspace.
+// Runs that ended long ago are found without an index: ids sort by the time of creation, so they
+// are the first of their workspace. `keyed_at` is the time of the run's row in `idempotency`, so
+// that this row is found without an index of its own.
 //
-// What an older program has opened has no time on the store's clock: whoever claims a run gives its
-// calls some. Its runs get a day, which is what they have where nothing else is configured.
+// Mail that an older program opened has no time on the store's clock: whoever claims its run gives
+// its calls some time. The run gets a day, the default limit.
 constexpr const char* kVersion2 = R"sql(
 ALTER TABLE runs ADD COLUMN ends_by INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN keyed_at INTEGER NOT NULL DEFAULT 0;
@@ -131,8 +131,8 @@ CREATE INDEX pending ON mail (workspace, slot, name) WHERE kind = 0 AND filled =
 INSERT INTO meta VALUES ('clock', 0);
 )sql";
 
-// Bytes that logs name by their hash are kept once, whichever runs name them. They have a table of
-// their own, so that no log is longer to read for them; runs without any have no rows here.
+// Bytes that logs name by their hash are stored once, however many runs name them. They have a
+// table of their own, so that logs stay short; runs without such bytes have no rows here.
 constexpr const char* kVersion3 = R"sql(
 CREATE TABLE blobs (
   hash  TEXT NOT NULL UNIQUE,
@@ -147,12 +147,13 @@ CREATE TABLE blob_users (
 CREATE INDEX blob_uses ON blob_users (hash);
 )sql";
 
-// An index over all segments has a page of its own for every run, which each append would write. So
-// a segment leads to the one before it, `log_end` to the last one of a run that goes on, and the
-// index holds only anchors, from which a reader goes back: every so many segments one, and the
-// last one of a run that has ended. Places have to be a column, or VACUUM may change them.
+// An index over all segments would have a page of its own for every run, and each append would
+// write it. So a segment leads to the one before it, and `log_end` leads to the last segment of an
+// unfinished run. The index holds only anchors, from which a reader goes back: one segment in every
+// so many, and the last one of a run that has ended. Places have to be a column, or VACUUM may
+// change them.
 //
-// What an older program has written is all anchors.
+// All segments that an older program wrote are anchors.
 constexpr const char* kVersion4 = R"sql(
 DROP INDEX log;
 ALTER TABLE segments RENAME TO old_segments;
@@ -178,22 +179,22 @@ ALTER TABLE runs ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE doomed ADD COLUMN log_end INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-// Everything is measured by the store's clock, and belongs to one workspace.
+// All times are of the store's clock, and every row belongs to one workspace.
 //
-// Lists never look through a workspace: `outcomes` finds ended runs by their status, `unfinished`
-// the others, and `labels` holds the metadata that lists are filtered by, all in the order of ids.
-// `ended` finds what is old enough to be merged or removed. Only the end of a run writes to
+// Lists never scan a workspace: `outcomes` finds ended runs by their status, `unfinished` finds the
+// others, and `labels` holds the metadata that lists are filtered by, all in the order of ids.
+// `ended` finds runs that are old enough to be merged or removed. Only the end of a run writes to
 // `outcomes` and `ended`, and only at the ends of their lists.
 //
-// A log's last segment is found through its run, so that it needs no anchor. `merging` has one row:
-// the run that is being merged, or was merged last, in the order of `ended`. As long as `next` is
+// The last segment of a log is found through its run, so that it needs no anchor. `merging` has one
+// row: the run that is being merged, or was merged last, in the order of `ended`. While `next` is
 // not 0, the segments that are still to be merged have the numbers from `next` on, and should have
-// those from `merged` on; `place` is that of the last segment before them.
+// those from `merged` on; `place` is the place of the last segment before them.
 //
-// Times on the wall become store times. The latest of them counts as the moment when the store's
+// Wall-clock times become store times. The latest of them counts as the moment when the store's
 // clock stopped, so that nothing is forgotten early. If it lies in the future, a clock was wrong,
 // and the present counts instead. No store time is later than the store's clock. Unfinished runs
-// get all of their time anew, whatever they waited through.
+// get all of their time again, however long they have waited.
 constexpr const char* kVersion5 = R"sql(
 CREATE TEMP TABLE moment AS SELECT store_now, store_now - min(wall_now, latest) AS shift
 FROM (SELECT
@@ -299,12 +300,12 @@ INSERT INTO merging VALUES (-9223372036854775808, '', '', 0, 0, 0);
 DROP TABLE moment;
 )sql";
 
-// A session's row is small, because each of its runs writes it twice; what never changes about a
-// session is in `session_settings`. `turn` is the run that has the turn, or empty. A run that waits
-// has a `place` in the queue: from 1 on, or from -1 downwards if it interrupted another run. Any
-// other run has the place 0.
+// A session's row is small, because each of its runs writes it twice; everything about a session
+// that never changes is in `session_settings`. `turn` is the run that has the turn, or empty. A run
+// that waits has a `place` in the queue: from 1 upwards, or from -1 downwards if it interrupted
+// another run. Any other run has the place 0.
 //
-// The history goes to the end of its table for the same reason as segments do.
+// The history is appended to its table for the same reason as segments are.
 constexpr const char* kVersion6 = R"sql(
 CREATE TABLE sessions (
   workspace    TEXT NOT NULL,
@@ -362,18 +363,19 @@ CREATE INDEX session_uses ON sessions (workspace, last_used_at, id);
 CREATE INDEX session_status_uses ON sessions (workspace, status, last_used_at, id);
 )sql";
 
-// Those who look for the calls of one tool find them among any number of others, and those who look
-// for runs that wait in a queue need not look at the runs at work. A run that starts at once never
-// writes to `queued`.
+// A reader that looks for the calls of one tool finds them among any number of others, and a reader
+// that looks for queued runs does not pass the runs at work. A run that starts at once never writes
+// to `queued`.
 constexpr const char* kVersion8 = R"sql(
 CREATE INDEX pending_names ON mail (workspace, name, slot) WHERE kind = 0 AND filled = 0;
 CREATE INDEX queued ON runs (workspace, id) WHERE status = 0;
 )sql";
 static_assert(static_cast<int>(RunStatus::queued) == 0);
 
-// How many bytes a session's history has, so that nobody reads it to know that it is too long; a
-// session without a history has no row. Lists of sessions by their metadata are in the order of
-// their last use, too, so that a page is found without looking at every session that matches.
+// The size of a session's history is stored, so that nobody reads a history only to find that it is
+// too long; a session without a history has no row. Lists of sessions by their metadata are in the
+// order of their last use as well, so that a page is found without looking at every session that
+// matches.
 constexpr const char* kVersion9 = R"sql(
 CREATE TABLE session_sizes (
   workspace TEXT NOT NULL,
@@ -397,18 +399,18 @@ INSERT INTO session_label_uses
   FROM session_labels AS l CROSS JOIN sessions AS s ON s.workspace = l.workspace AND s.id = session;
 )sql";
 
-// Each unfinished run is in one of two indices: in `queued`, or in `at_work`. Whoever looks for
-// runs at work need not look at those that wait in a queue, however many there are.
+// Each unfinished run is in one of two indices: in `queued`, or in `at_work`. A reader that looks
+// for runs at work does not pass the queued ones, however many there are.
 constexpr const char* kVersion10 = R"sql(
 CREATE INDEX at_work ON runs (workspace, id) WHERE finished = 0 AND status <> 0;
 DROP INDEX unfinished;
 )sql";
 
-// Tables and indices stay as they are. Events are kept in fewer bytes from this version on
-// (changes/event_text.hpp), and programs that cannot read them are not to open the database.
+// Tables and indices stay as they are. Events take fewer bytes from this version on
+// (changes/event_text.hpp), and programs that cannot read them must not open the database.
 constexpr const char* kVersion11 = "";
 
-// What lists are filtered by, of the runs that are there.
+// Fills the table of labels, by which lists are filtered, from the metadata of the existing runs.
 Result<void> fill_labels(Database& database) {
   LabelChanges labels(database);
   Statement all(database, "SELECT workspace, id, metadata FROM runs WHERE metadata <> '{}'");

@@ -18,7 +18,7 @@ constexpr const char* kFind =
     "FROM sessions AS s CROSS JOIN session_settings AS t "
     "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
 constexpr const char* kExists = "SELECT 1 FROM sessions WHERE workspace = ? AND id = ?";
-// Pages go on behind a place: the moment of the last use, and then the id.
+// A page continues behind a place, which is the time of the last use and then the id.
 constexpr const char* kIds =
     "SELECT id FROM sessions INDEXED BY session_uses "
     "WHERE workspace = ? AND (last_used_at, id) < (?, ?) "
@@ -35,7 +35,8 @@ constexpr const char* kCount =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ?";
 constexpr const char* kCountByStatus =
     "SELECT count(*) FROM sessions INDEXED BY session_statuses WHERE workspace = ? AND status = ?";
-// WITHOUT ROWID tables are in the order of their keys: these go through the sessions of a time.
+// Tables WITHOUT ROWID are in the order of their keys: these statements count the sessions of a
+// time range.
 constexpr const char* kCountOfTime =
     "SELECT count(*) FROM sessions WHERE workspace = ? AND id >= ? AND id < ? "
     "AND created_at >= ? AND created_at < ?";
@@ -49,7 +50,7 @@ constexpr const char* kFindSessionLabel =
     "AND session < ? ORDER BY session DESC LIMIT 1";
 constexpr const char* kCountByLabel =
     "SELECT count(*) FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ?";
-// Each finds the last place before a place, of a session whose id lies between two.
+// Each finds the last place before a given one, of a session whose id lies between two ids.
 constexpr const char* kFindUse =
     "SELECT last_used_at, id FROM sessions INDEXED BY session_uses "
     "WHERE workspace = ? AND (last_used_at, id) < (?, ?) AND id >= ? AND id < ? "
@@ -94,7 +95,8 @@ SessionRow read_session(const Rows& rows) {
   return row;
 }
 
-// So many sessions of a time are put in order; a list of more of them goes by their last use.
+// At most this many sessions of a time range are sorted; a list of more sessions walks along their
+// last use.
 constexpr std::size_t kSortedMax = 1000;
 
 Error no_such_session() {
@@ -105,13 +107,13 @@ std::string bound_of(const SessionFilter& filter) {
   return filter.created.last.empty() ? std::string(kAfterAllIds) : filter.created.last;
 }
 
-// The place from which a list goes back: that of the page before, or behind all sessions.
+// The place from which a list goes back: the end of the previous page, or behind all sessions.
 SessionUse start_of(const SessionFilter& filter) {
   if (!filter.before) return {.at = WallTime::max(), .id = std::string(kAfterAllIds)};
   return {.at = filter.before->last_used_at, .id = filter.before->session.str()};
 }
 
-// Parts of a filter that have an index each.
+// The number of parts of a filter that have an index each.
 std::size_t parts_of(const SessionFilter& filter) {
   return std::max<std::size_t>(1, filter.metadata.size() + (filter.status ? 1 : 0));
 }
@@ -214,7 +216,7 @@ Result<std::vector<SessionId>> SessionQueries::common_ids(const SessionFilter& f
   return ids;
 }
 
-// The last place before `bound` of a session that has all labels, and the status, of the filter.
+// The last place before `bound` of a session that has all labels and the status of the filter.
 Result<SessionUse> SessionQueries::find_use(const SessionFilter& filter, SessionUse bound) {
   return find_common_place(parts_of(filter), std::move(bound),
                            [&](std::size_t part, const SessionUse& before) {

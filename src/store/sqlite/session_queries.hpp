@@ -10,7 +10,7 @@
 
 namespace errand::sqlite {
 
-// Where a session stands in lists by the last use.
+// The place of a session in lists by the last use.
 struct SessionUse {
   WallTime at{};
   std::string id = {};  // empty: there is no such place

@@ -31,14 +31,14 @@ struct SqliteStore::Parts {
   std::int64_t epoch = 0;
   std::unique_ptr<sqlite::Timekeeper> time;
   std::unique_ptr<sqlite::Writer> writer;
-  // Shared with reads on the pool, which may outlive the store. It is closed before the writer, so
-  // that the last connection is one that may tidy up the write-ahead log.
+  // Shared with reads on the pool, which may outlive the store. Closed before the writer: the last
+  // connection has to be one that may remove the write-ahead log.
   std::shared_ptr<sqlite::QueryPool> queries;
 };
 
 namespace {
 
-// SQLite gives its other files the mode of this one. Only we may read them.
+// SQLite gives its other files the mode of this one, which only this user may read.
 Result<void> make_file(const std::string& path) {
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file.is_open()) {
@@ -66,7 +66,7 @@ Task<Result<Renewal>> to_renewal(Task<Result<void>> saving) {
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
-  // First of all: no other process may write while this one migrates and takes its epoch.
+  // Taken first: no other process may write while this one migrates and takes its epoch.
   ERRAND_TRY(auto lock, sqlite::FileLock::take(cat(options.path, ".lock")));
   ERRAND_CHECK(make_file(options.path));
   ERRAND_TRY(auto database, Database::open(options.path, Database::Access::write));
@@ -75,7 +75,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::open(SqliteOptions options) {
   if (!migrated) {
     return sqlite::with_context(cat("cannot use ", options.path), migrated.error());
   }
-  // Durable before anything is written with it, so that no two openings share one.
+  // The epoch is durable before anything is written with it, so that no two processes share one.
   ERRAND_TRY(std::int64_t epoch, next_epoch(*database));
   if (options.pages_max > 0) {
     ERRAND_CHECK(database->execute(cat("PRAGMA max_page_count = ", options.pages_max)));

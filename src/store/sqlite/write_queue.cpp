@@ -23,7 +23,7 @@ WriteQueue::Pushed WriteQueue::push(std::unique_ptr<WriteItem>& item) {
 void WriteQueue::wake() {
   {
     std::lock_guard lock(mutex_);
-    // What this is meant for may be on its way: there were enough of them.
+    // The writer may have taken the items already, because there were enough of them.
     if (items_.empty()) return;
     awake_ = true;
   }

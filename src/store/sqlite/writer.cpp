@@ -10,7 +10,8 @@
 namespace errand::sqlite {
 namespace {
 
-// The log of a busy database is moved into it this often, and then used again from its start.
+// A checkpoint moves the log of a busy database into it after this many pages; then the log is used
+// again from its start.
 constexpr int kLogPagesMax = 1000;
 
 }  // namespace
@@ -33,7 +34,8 @@ void Writer::push(const std::shared_ptr<WriteQueue>& queue, std::unique_ptr<Writ
   switch (queue->push(item)) {
     case WriteQueue::Pushed::no_need_to_wake: return;
     case WriteQueue::Pushed::wake:
-      // Whatever else the home is about to ask for comes along.
+      // The writer is woken after the home's ready work, so that further writes join the same
+      // commit.
       return post_after_ready(home, [queue] { queue->wake(); });
     case WriteQueue::Pushed::refused:
       item->fail(Error(ErrorCode::unavailable, "too many writes wait for the disk"));
@@ -42,7 +44,8 @@ void Writer::push(const std::shared_ptr<WriteQueue>& queue, std::unique_ptr<Writ
 }
 
 void Writer::hand_back(WriteBatch& batch) {
-  // Those of one home in one piece: it is woken once, and what they ask for next comes together.
+  // The items of one home go back together: the home is woken once, and its next writes come
+  // together.
   for (auto first = batch.begin(); first != batch.end();) {
     const Executor home = (*first)->home();
     auto last = std::find_if(first, batch.end(),
@@ -87,7 +90,7 @@ Result<void> Writer::apply(WriteBatch& batch) {
     item->apply(changes_);
     if (database_->failed()) return database_->failure();
   }
-  // A transaction that has changed nothing stays one that has nothing to wait for.
+  // A transaction without changes must stay one, because its commit then waits for nothing.
   if (database_->total_changes() > changes) {
     ERRAND_CHECK(changes_.save_clock(Changes::Saving::if_old));
   }
@@ -101,7 +104,7 @@ void Writer::save_clock() {
   if (done) return;
   end_process_if_sync_failed();
   database_->rollback();
-  log_.warning("the store's time is not saved", {{"reason", done.error().message()}});
+  log_.warning("cannot save the store's time", {{"reason", done.error().message()}});
 }
 
 void Writer::checkpoint() {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kStatusError = 2;
 
-// 64-bit numbers are strings in the JSON form of protocol buffers.
+// In the JSON form of protocol buffers, 64-bit numbers are strings.
 json::Object value_json(const SpanValue& value) {
   if (const auto* text = std::get_if<std::string>(&value)) {
     return {{"stringValue", utf8_prefix(*text, kAttributeBytesMax)}};

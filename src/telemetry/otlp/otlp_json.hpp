@@ -8,7 +8,7 @@
 
 namespace errand::otlp {
 
-// Texts of attributes are cut to so many bytes.
+// Texts of attributes are cut to this length.
 inline constexpr std::size_t kAttributeBytesMax = 4096;
 
 // The body of a request to `/v1/traces`. `service` is the resource's service.name.

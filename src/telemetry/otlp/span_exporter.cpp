@@ -18,7 +18,7 @@ bool is_worth_another_attempt(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
 
-// Of Retry-After in seconds; a date is not worth reading here.
+// The pause of a Retry-After header in seconds; a date is ignored.
 milliseconds pause_asked_for(const net::ClientResponse& response) {
   const std::string_view text = net::find_header(response.headers, "retry-after");
   int value = 0;
@@ -59,7 +59,7 @@ Task<void> SpanExporter::stop() {
   waiting_.clear();
 }
 
-// Runs while there are spans, so that a process without any has no task.
+// Runs only while there are spans, so that a process without spans has no task.
 Task<void> SpanExporter::export_spans() {
   while (!waiting_.empty()) {
     co_await gather();
@@ -105,7 +105,7 @@ Task<SpanExporter::Answer> SpanExporter::post_once(std::string body) {
                                             .body = std::move(body),
                                             .timeouts = kTimeouts});
   if (!response) co_return Answer{.why = response.error().message()};
-  // A partial success is a success: repeating the request would store the others twice.
+  // A partial success counts as a success: a repeated request would store the accepted spans twice.
   if (response->status / 100 == 2) co_return Answer{.verdict = Verdict::taken};
   co_return Answer{
       .verdict = is_worth_another_attempt(response->status) ? Verdict::try_again : Verdict::refused,

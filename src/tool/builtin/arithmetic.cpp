@@ -49,7 +49,8 @@ constexpr std::array kFunctions = {
     Function{"tan", 1, [](const auto& x) { return std::tan(x[0]); }},
 };
 
-// One pass from left to right, by recursive descent. After the first mistake nothing more is read.
+// Evaluates in one pass from left to right, by recursive descent. After the first mistake it reads
+// nothing more.
 class Evaluator final {
  public:
   explicit Evaluator(std::string_view text) : text_(text) {}
@@ -194,7 +195,7 @@ class Evaluator final {
     return 0;
   }
 
-  // Deep expressions must not use up the stack.
+  // Bounds the recursion, because a deep expression must not use up the stack.
   class Deeper final {
    public:
     explicit Deeper(Evaluator& evaluator) : evaluator_(evaluator) {

@@ -27,7 +27,7 @@ ToolDecl current_time_decl() {
           .annotations = {.read_only = true, .idempotent = true}};
 }
 
-// The database is a folder of files: a name must not lead out of it.
+// The time zone database is a folder of files, which a name must not lead out of.
 bool is_zone_name(std::string_view name) {
   bool is_plain = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' ||

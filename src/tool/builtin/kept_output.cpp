@@ -8,14 +8,15 @@
 namespace errand {
 namespace {
 
-// Text in an old encoding has a few bytes that are not UTF-8; data has many.
-constexpr std::size_t kInvalidShareMax = 10;  // one in so many bytes
+// Text in an old encoding has a few bytes that are not UTF-8; binary data has many.
+constexpr std::size_t kInvalidShareMax = 10;  // one byte in this many
 
-// The longest suffix of at most `bytes_max` bytes that does not begin within a UTF-8 sequence.
+// The longest suffix of at most `bytes_max` bytes that does not begin inside a UTF-8 sequence.
 std::string_view utf8_suffix(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t begin = text.size() - bytes_max;
-  std::size_t longest = std::min(begin + 3, text.size());  // a sequence goes on for three bytes
+  std::size_t longest =
+      std::min(begin + 3, text.size());  // a sequence has at most three more bytes
   while (begin < longest && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) ++begin;
   return text.substr(begin);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kFoundPathChars = 500;
 constexpr std::string_view kVersionControl = ".git";
 
-// The whole file; nothing if it cannot be read, is too large, or is not text.
+// The content of the file; empty if it cannot be read, is too large, or is not text.
 std::optional<std::string> read_text(const FileTree& directory, const std::string& path) {
   auto file = directory.open_file(path);
   if (!file || file->bytes > FilesTool::kSearchedFileBytesMax) return {};
@@ -33,7 +33,7 @@ std::optional<std::string> read_text(const FileTree& directory, const std::strin
   return content;
 }
 
-// The part of a line that shows the match, which may lie far behind its start.
+// The part of a line that shows the match, which may be far from the start of the line.
 std::string shown_line(std::string_view line, std::size_t found) {
   constexpr std::size_t kBytesBefore = 100;
   if (found < FilesTool::kMatchedLineChars / 2)
@@ -51,7 +51,7 @@ Result<void> FileSearch::run(const std::string& path) {
     walk(is_root ? "" : path, 0);
     return {};
   }
-  ERRAND_TRY(auto file, directory_.open_file(path));  // says why, if it is no file
+  ERRAND_TRY(auto file, directory_.open_file(path));  // the error says why it is not a file
   look_into(path);
   return {};
 }

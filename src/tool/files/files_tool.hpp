@@ -40,7 +40,7 @@ class FilesTool final {
   explicit FilesTool(SharedDirectory directory, FileAccess access = FileAccess::read)
       : FilesTool(std::make_shared<const SharedDirectory>(std::move(directory)), access) {}
 
-  // What the model is told of the tools.
+  // The declarations that the model gets.
   static std::vector<ToolDecl> declarations(FileAccess access = FileAccess::read);
 
   ToolAnswer call(std::string_view name, const json::Value& args) const;

@@ -27,7 +27,7 @@ bool LineWindow::keep(std::string_view piece) {
     text_ += piece;
     return true;
   }
-  // A line that does not fit is left for the next call, unless it would never fit.
+  // A line that does not fit is left for the next call, unless it is too long for any call.
   has_more_ = true;
   is_line_cut_ = line_start_ == 0;
   if (is_line_cut_) {
@@ -40,7 +40,8 @@ bool LineWindow::keep(std::string_view piece) {
 }
 
 std::string LineWindow::finish() {
-  std::int64_t lines = is_in_line_ ? line_ : line_ - 1;  // that the text has, if it came to its end
+  std::int64_t lines =
+      is_in_line_ ? line_ : line_ - 1;  // the number of lines, if the text was read to its end
   if (text_.empty() && lines == 0) return "(the file is empty)\n";
   if (text_.empty())
     return cat("(the file has only ", lines, lines == 1 ? " line)\n" : " lines)\n");

@@ -6,7 +6,7 @@
 
 namespace errand {
 
-// Picks a range of lines from a text that comes in pieces, and keeps at most so many bytes of it.
+// Picks a range of lines from a text that comes in pieces, and keeps a limited number of its bytes.
 class LineWindow final {
  public:
   // Lines count from 1.

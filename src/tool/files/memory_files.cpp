@@ -20,7 +20,7 @@ std::string shown(const std::string& path) {
   return cat("\"", clean_line(path, kShownMemoryPathChars), "\"");
 }
 
-// The path without dots. forbidden: it leads out.
+// The path without "." and "..". forbidden: it leads outside.
 Result<std::string> plain_path(const std::string& path) {
   std::vector<std::string_view> parts;
   std::string_view rest = path;

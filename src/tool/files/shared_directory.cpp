@@ -27,7 +27,7 @@ std::string quoted(const std::string& path) {
   return cat("\"", clean_line(path, kShownPathChars), "\"");
 }
 
-// A call that the kernel could not finish because names moved under it is tried again.
+// Repeats the call if the kernel could not finish it because names changed meanwhile.
 int open_at(int root, const char* path, std::uint64_t flags) {
   open_how how{};
   how.flags = flags | O_CLOEXEC;
@@ -81,11 +81,11 @@ Entry entry_of(int directory, std::string name) {
   return entry;
 }
 
-// Holds keys and what other runs were told.
+// The data directory holds keys and the contents of other runs.
 constexpr std::string_view kDataDirectory = ".errand";
 
-// Whether what was opened is a data directory or in one, whatever links led there. What cannot be
-// told counts as one.
+// Whether the opened file is a data directory or in one, whatever links led there. If that cannot
+// be found out, the answer is yes.
 bool is_in_data_directory(const Descriptor& opened) {
   std::error_code error;
   std::filesystem::path place =
@@ -151,7 +151,7 @@ Result<FileTree::File> SharedDirectory::open_file(const std::string& path) const
   Error not_a_file(ErrorCode::invalid_argument,
                    cat(quoted(path), " is not a file but a pipe, a socket or a device"));
   if (kind != EntryKind::file) return not_a_file;
-  // What the name stands for may have changed since; O_NONBLOCK keeps a FIFO from blocking.
+  // The name may lead to another file by now; O_NONBLOCK keeps a FIFO from blocking.
   ERRAND_TRY(auto descriptor, open_beneath(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) return open_error(path, errno);
@@ -224,7 +224,7 @@ Result<Descriptor> SharedDirectory::make_folders(const std::string& path) const 
 
 namespace {
 
-// A file beside the one that it is to replace; gone unless it is put in place.
+// A file beside the file that it is to replace. It is removed unless it is put in place.
 class NewFile final {
  public:
   NewFile(const Descriptor& folder, std::string name, mode_t mode)
@@ -239,7 +239,7 @@ class NewFile final {
   NewFile& operator=(const NewFile&) = delete;
 
   const Descriptor& file() const { return file_; }
-  // False: errno says why.
+  // Returns false with the reason in errno.
   bool put_in_place(const std::string& name) {
     if (::renameat(folder_.get(), name_.c_str(), folder_.get(), name.c_str()) != 0) return false;
     file_ = Descriptor();

@@ -29,7 +29,7 @@ bool is_line(std::string_view value) {
   return value.find_first_of(std::string_view("\r\n\0", 3)) == std::string_view::npos;
 }
 
-// Whether a server may read a part of the path as the way up to another one.
+// Whether a server may take a part of the path as a step up to another path.
 bool climbs(std::string_view url) {
   std::string_view path = url.substr(url.find("://") + 3);
   path = path.substr(0, path.find_first_of("?#"));
@@ -49,7 +49,7 @@ std::string content_type_of(const HttpToolDef& tool) {
   return tool.body && tool.body->is_string() ? "text/plain; charset=utf-8" : "application/json";
 }
 
-// How placeholders of a body that is a text are written.
+// How placeholders are encoded in a body that is text.
 Encoding encoding_of(const std::string& content_type) {
   std::string type = to_lower(content_type);
   if (type.find("x-www-form-urlencoded") != std::string::npos) return Encoding::url;
@@ -118,7 +118,8 @@ ToolOutcome failure_of(const Error& error, net::Method method) {
                             may_have_effect ? ". It may or may not have taken effect." : ""));
 }
 
-// The beginning of a body. Secrets are blotted out before it is cut, and so none is cut in two.
+// The beginning of a body. Secrets are blotted out before it is cut, so that no secret is cut in
+// two.
 std::string shown_body(std::string body, const CallSecrets& secrets) {
   const std::string whole = secrets.blot_out(std::move(body));
   std::string text(utf8_prefix(whole, kErrorBodyBytes));
@@ -208,7 +209,7 @@ Task<Result<HttpTool::Answer>> HttpTool::send(RenderedRequest rendered, SteadyTi
     }
     ERRAND_CO_TRY(net::Url there, net::parse_url(*next));
     if (!net::is_same_origin(here, there)) {
-      // Keys are for the host that the tool names.
+      // Keys must go only to the host that the tool names.
       request.headers = {{"User-Agent", cat("errand/", version())}, {"Accept", "*/*"}};
     }
     request.url = std::move(*next);

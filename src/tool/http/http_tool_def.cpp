@@ -49,7 +49,8 @@ net::Method read_method(Fields& in) {
   return kMethods[choice.value_or(0)];
 }
 
-// The host is the tool's to say, and not the model's: a secret would go wherever the model wants.
+// The tool chooses the host and not the model: otherwise a secret would go wherever the model
+// wants.
 std::string read_url(Fields& in) {
   std::string url = in.text("url");
   if (!in.ok()) return url;
@@ -72,7 +73,7 @@ std::string read_url(Fields& in) {
   return url;
 }
 
-// Members whose values are texts with placeholders.
+// Reads an object whose values are texts with placeholders.
 Headers read_pairs(Fields& in, std::string_view key) {
   Headers pairs;
   const json::Object* object = in.optional_object(key);

@@ -11,7 +11,7 @@
 namespace errand {
 namespace {
 
-// The latest version of a stored tool. internal: the record is damaged.
+// The declaration of the tool's latest version. internal: the record is damaged.
 Result<ToolDecl> decl_of_record(const NamedRecord& record) {
   ERRAND_TRY(auto body, json::parse(record.body));
   auto tool = parse_http_tool(body, record.name);
@@ -50,7 +50,7 @@ Task<Result<std::vector<ToolPtr>>> HttpTools::offered(Principal who) {
   Breath breath(kBytesInABreath);
   for (const NamedRecord& record : page.records) {
     if (breath.is_due(record.body.size())) co_await let_others_run();
-    // A damaged record must not hide the others; a call of it fails with the reason.
+    // A damaged record must not hide other tools; a call of the damaged tool fails with the reason.
     auto decl = decl_of_record(record);
     if (decl) out.push_back(std::make_shared<HttpTool>(client_, tools_, who, std::move(*decl)));
   }
@@ -61,7 +61,7 @@ Task<Result<ToolPtr>> HttpTools::offered_tool(Principal who, std::string name) {
   auto record = co_await tools_.find(who.workspace, name);
   bool is_missing = !record && record.error().code() == ErrorCode::not_found;
   if (!record && !is_missing) co_return std::move(record).error();
-  // It may have been found by its id.
+  // The record may have been found by its id instead of its name.
   if (is_missing || record->name != name) co_return ToolPtr();
   auto decl = decl_of_record(*record);
   if (!decl) co_return ToolPtr();

@@ -8,15 +8,16 @@
 namespace errand::sqlite {
 namespace {
 
-// Commits save the store's clock along with them this often.
+// Commits store the store's clock, too, this often.
 constexpr milliseconds kClockInterval{1000};
 
-// From one anchor of a log to the next; a reader goes back over so many segments at most.
+// The number of segments from one anchor of a log to the next, and so the most that a reader goes
+// back over.
 constexpr std::int32_t kAnchorDistance = 64;
 
-// Finds a run with this id in any workspace, also one that is being removed. An INSERT with such a
-// condition would cost three times as much: if it reads its own table, SQLite first copies the row
-// to a table in memory.
+// Finds a run with this id in any workspace, including one that is being removed. An INSERT with
+// such a condition would cost three times as much: if it reads its own table, SQLite first copies
+// the row to a table in memory.
 constexpr const char* kFindAnchor =
     "SELECT 1 FROM segments INDEXED BY anchors WHERE run = ? AND anchor = 1 LIMIT 1";
 constexpr const char* kInsertRun =
@@ -26,7 +27,7 @@ constexpr const char* kInsertRun =
 constexpr const char* kInsertSegment =
     "INSERT INTO segments (run, last_seq, n, events_count, at, anchor, previous, journal, events) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-// Without the status, SQLite need not look at the index `outcomes`.
+// SQLite leaves the index `outcomes` alone because the statement does not set the status.
 constexpr const char* kAdvanceRun =
     "UPDATE runs SET last_seq = ?, segments = ?, updated_at = ?, log_end = last_insert_rowid() "
     "WHERE workspace = ? AND id = ?";
@@ -81,8 +82,8 @@ Changes::Changes(Database& database, const Timekeeper& time, std::int64_t epoch,
 Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
   const RunRow& row = run.row;
   const StoreTime now = time_.now();
-  // The key decides before any limit: a repeated request gets its run even when the disk is full or
-  // the session has ended.
+  // The key is checked before any limit: a repeated request gets its run even if the disk is full
+  // or the session has ended.
   ERRAND_TRY(auto made, keyed_.find(row.workspace, run.idempotency, now));
   if (made) {
     auto id = RunId::parse(made->subject);
@@ -95,10 +96,12 @@ Result<CreateOutcome> Changes::create(const NewRun& run, const Labels& labels) {
     ERRAND_TRY(admission, sessions_.admit(row.workspace, *run.session));
     if (admission.refused) return CreateOutcome{.refused = admission.refused};
   }
-  // Bytes that the run takes over from another one may have been removed since it was prepared.
+  // Bytes that the run takes over from another run may have been removed since the request was
+  // prepared.
   ERRAND_CHECK(blobs_.check(row.workspace, run.effects.blobs));
   ERRAND_TRY(bool is_taken, has_log(row.id));
   if (is_taken) return conflict("a run with this id exists");
+  // Comes before the row of the run, which takes `log_end` from last_insert_rowid().
   ERRAND_CHECK(insert_segment(row.id, run.first, 0));
   ERRAND_CHECK(insert_run(run, admission.place != 0 ? RunStatus::queued : row.status, now));
   ERRAND_CHECK(keyed_.remember(row.workspace, run.idempotency, row.id.view(), now));
@@ -135,11 +138,13 @@ Result<Appended> Changes::append(const Commit& commit) {
   if (mail == MailChanges::AtEnd::unread_cancel) {
     return Appended{.refused = CommitRefusal::mail_waiting};
   }
+  // Only these commits change the session; all others save the lookup.
   SessionChanges::Member member;
   if (is_terminal(commit.status) || !commit.effects.history.empty()) {
     ERRAND_TRY(member, sessions_.find_member(commit.key));
   }
   ERRAND_CHECK(check_effects(commit, member));
+  // Comes before the row of the run, as in create().
   ERRAND_CHECK(insert_segment(commit.key.run, *commit.segment, head->log_end));
   ERRAND_CHECK(is_terminal(commit.status) ? end(commit, mail) : advance(commit, head->status));
   ERRAND_CHECK(blobs_.keep(commit.key, commit.effects.blobs));
@@ -269,7 +274,7 @@ Result<void> Changes::save_clock(Saving saving) {
   const StoreTime now = time_.now();
   const milliseconds age_min = saving == Saving::if_old ? kClockInterval : milliseconds(1);
   if (now - saved_clock_ < age_min) return {};
-  // If the transaction fails after this, the next one a second later saves it.
+  // If the transaction fails after this, one a second later stores the clock.
   saved_clock_ = now;
   return save_clock_.run(now);
 }

@@ -12,7 +12,7 @@ namespace errand::sqlite {
 namespace {
 
 constexpr std::int64_t kPageBytes = 4096;
-// The file system is looked at again after this time, or when so much was written.
+// The file system is asked again after this time, or after this many bytes were written.
 constexpr milliseconds kLookInterval{1000};
 constexpr std::int64_t kLookPages = 2000;
 
@@ -69,11 +69,11 @@ bool DiskRoom::should_look() const {
 
 Error DiskRoom::refusal(std::int64_t left_bytes, const std::string& where) const {
   return Error(ErrorCode::unavailable,
-               cat("there is no room for more runs: ", size_text(left_bytes), " are left ", where,
-                   ", and ", size_text(limits_.reserve_bytes),
-                   " are kept in reserve for the runs that are there"))
+               cat("the disk is nearly full: ", size_text(left_bytes), " are left ", where,
+                   ", and below ", size_text(limits_.reserve_bytes),
+                   " new runs are refused so that running ones can finish"))
       .reason("disk_full")
-      .hint("Make room on the disk, or wait until old runs are removed.");
+      .hint("Free some disk space, or wait until old runs are removed.");
 }
 
 }  // namespace errand::sqlite

@@ -10,8 +10,9 @@
 namespace errand::sqlite {
 namespace {
 
-// A line of such a kind is kSeqLead, the seq, `lead`, a text and kEventTail. Kept is `mark`, with
-// which no JSON begins, and the text. The text may end its string and have more members behind it.
+// A line of such a kind consists of kSeqLead, the seq, `lead`, a text and kEventTail. Only `mark`,
+// with which no JSON begins, and the text are stored. The text may end its string and be followed
+// by more members.
 struct KeptKind {
   char mark;
   std::string_view type;
@@ -33,7 +34,7 @@ constexpr bool is_sound(const KeptKind& kind) {
 }
 static_assert(std::ranges::all_of(kKeptKinds, is_sound));
 
-// What a line with a seq begins with.
+// The beginning of a line with a given seq.
 class SeqHead final {
  public:
   explicit SeqHead(EventSeq seq) {
@@ -47,7 +48,7 @@ class SeqHead final {
   char* end_;
 };
 
-// Takes the next line with its end, which the last one may lack.
+// Takes the next line with its line end, which the last line may lack.
 std::string_view take_whole_line(std::string_view& rest) {
   const std::size_t end = rest.find('\n');
   const std::string_view line = rest.substr(0, end == rest.npos ? end : end + 1);

@@ -12,7 +12,7 @@
 // are kept as they are, and so are all of what older programs have written.
 namespace errand::sqlite {
 
-// An event is at most so much longer than what is kept of it.
+// An event is at most this much longer than its stored form.
 inline constexpr std::size_t kEventSavedMax = 64;
 
 // `first_seq` is that of the first event.

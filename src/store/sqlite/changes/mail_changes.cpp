@@ -76,6 +76,7 @@ Result<MailChanges::AtEnd> MailChanges::at_end(const Commit& commit) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) return found;
     found = AtEnd::something;
+    // A cancel that this commit does not read was accepted before the end, and must not be lost.
     const bool is_cancel = static_cast<MailKind>(rows.integer(1)) == MailKind::cancel;
     if (is_cancel && std::find(read.begin(), read.end(), rows.view(0)) == read.end()) {
       return AtEnd::unread_cancel;
@@ -98,6 +99,7 @@ Result<MailOutcome> MailChanges::answer(const Mail& mail) {
   ERRAND_CHECK(fill_.run(Blob{mail.body}, mail.to.run, mail.slot, mail.kind,
                          mail.owner_epoch.has_value(), mail.claim_id, time_.now()));
   if (database_.changes() > 0) return MailOutcome::accepted;
+  // Nothing was filled: the mailbox is claimed by another client, or it is closed.
   Rows rows = find_unfilled_.query(mail.to.run, mail.slot, mail.kind);
   ERRAND_TRY(bool is_open, rows.next());
   return is_open ? MailOutcome::claimed : MailOutcome::unknown_slot;

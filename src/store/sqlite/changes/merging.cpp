@@ -8,10 +8,10 @@ namespace {
 
 // Merging a shorter log would save next to nothing.
 constexpr std::int64_t kSegmentsMin = 3;
-// So many bytes of text cost as much as one more segment.
+// This many bytes of text cost as much as one more segment.
 constexpr std::size_t kMergedBytesPerCost = 4096;
 constexpr std::size_t kMergedPageBytes = 4096;
-// What a segment takes in its table beside its text, most of it the id of the run.
+// The size of a segment's row without its texts; most of it is the id of the run.
 constexpr std::size_t kRowBytes = 70;
 
 constexpr const char* kLoad =
@@ -48,8 +48,8 @@ constexpr const char* kRenumber =
 constexpr const char* kSetLog =
     "UPDATE runs SET segments = ?, log_end = ? WHERE workspace = ? AND id = ?";
 
-// Rows that are a little larger than half a page have a page each, which many small rows fill
-// better.
+// A row that is slightly larger than half a page takes a whole page, which several small rows would
+// fill better.
 bool takes_less_room(std::size_t bytes, std::size_t segments) {
   const std::size_t merged = bytes + kRowBytes;
   if (merged > kMergedPageBytes) return true;
@@ -133,7 +133,7 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
     return set_log_.run(log.segments - removed, log.end, progress.run.workspace, progress.run.run);
   };
   Parts group;
-  std::size_t bytes = 0;  // that are kept of the group
+  std::size_t bytes = 0;  // of the group, as it is stored
   std::size_t read_bytes = 0;
   EventSeq after = -1;
   std::int64_t place = 0;
@@ -153,6 +153,7 @@ Result<void> Merging::merge(Progress& progress, std::size_t cost_max, Outcome& o
       read_bytes += part.read_bytes();
       outcome.cost += 1 + part.bytes / kMergedBytesPerCost;
     }
+    // Segments without events have the seq of the segment before them: `n` tells them apart.
     after = parts.back().last_seq - 1;
     n = parts.back().n + 1;
     place = parts.back().place;
@@ -202,7 +203,7 @@ Result<void> Merging::join(Progress& progress, const Parts& parts) {
   if (parts.size() > 1) {
     ERRAND_TRY(progress.place, insert_joined(progress, parts));
   } else {
-    // As long as nothing before it was joined, it can stay as it is.
+    // A segment stays as it is if nothing before it was joined.
     if (last.n != progress.merged) {
       ERRAND_CHECK(renumber_.run(progress.merged, progress.place, last.place));
     }
@@ -224,7 +225,7 @@ Result<std::int64_t> Merging::insert_joined(const Progress& progress, const Part
     journal += rows.view(0);
     events += rows.view(1);
     events_count += part.events_count;
-    ERRAND_CHECK(rows.next());  // it has written only at its end
+    ERRAND_CHECK(rows.next());  // an INSERT with RETURNING is done only at its end
   }
   const Part& last = parts.back();
   Rows rows = insert_.query(progress.run.run, last.last_seq, progress.merged, events_count, last.at,

@@ -10,8 +10,8 @@ namespace errand::sqlite {
 
 // Merges the small segments of runs that have ended into ones of at most kSegmentBytesMax, in small
 // steps inside transactions that the caller begins and ends. Runs are merged in the order in which
-// they ended; the table `merging` says how far that has come. After every step a log is whole:
-// readers find all of it, with numbers that have no gap.
+// they ended; the table `merging` has the progress. After every step a log is whole: readers find
+// all of it, with numbers that have no gap.
 class Merging final {
  public:
   explicit Merging(Database& database);

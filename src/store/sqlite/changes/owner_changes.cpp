@@ -7,11 +7,11 @@
 namespace errand::sqlite {
 namespace {
 
-// So many processes that have left are remembered; their runs are claimed long before.
+// At most this many ended processes are remembered; their runs have been claimed long before.
 constexpr std::int64_t kLeftMax = 1000;
 
-// The runs of two indices, each in the order of both: SQLite merges them, and reads no more of
-// either than it gives.
+// Runs from two indices, each in the order of the result: SQLite merges them, and reads no more
+// rows of either than it returns.
 constexpr const char* kFindClaimable =
     "SELECT *, (SELECT session FROM session_runs WHERE run = id) FROM runs INDEXED BY at_work "
     "WHERE finished = 0 AND status <> 0 AND (workspace, id) > (?1, ?2) AND epoch < ?3 "
@@ -57,7 +57,7 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
   const bool has_more = rows.size() > params.limit;
   if (has_more) rows.pop_back();
   const StoreTime deadline_min = time_.now() + params.grace;
-  std::map<std::int64_t, bool> left;  // by epoch; few processes have owned them all
+  std::map<std::int64_t, bool> left;  // by epoch; only few processes have owned these runs
   ClaimedRuns claimed;
   if (!params.after) {
     claimed.found = rows.size();
@@ -83,7 +83,7 @@ Result<ClaimedRuns> OwnerChanges::claim(const ClaimRuns& params) {
   return claimed;
 }
 
-// One run more than the limit, if there is one.
+// Returns one run more than the limit, if there is one.
 Result<std::vector<RunRow>> OwnerChanges::find(const ClaimRuns& params) {
   if (params.only) {
     return read_runs(find_one_.query(params.only->workspace, params.only->run, epoch_, kRunFormat));

@@ -8,15 +8,15 @@
 namespace errand::sqlite {
 namespace {
 
-// So many keys that are over go in a step.
+// At most this many expired keys are removed in a step.
 constexpr std::size_t kKeysMax = 500;
-// Clients have read the end of a run by then. Longer than the store's clock may go back when a
-// process dies, so that every run ends after those that are merged already.
+// By then, clients have read the end of a run. The time is longer than the store's clock can fall
+// back when a process dies, so that every later run ends after those that are merged already.
 constexpr milliseconds kMergedAfter{60'000};
-// One page in so many may stay free. New runs use free pages, which is cheaper than moving pages to
-// shorten the file.
+// One page in this many may stay free: new runs use free pages, which is cheaper than moving pages
+// to shorten the file.
 constexpr std::int64_t kKeptFree = 8;
-// So many bytes of a segment cost as much as one more segment.
+// This many bytes of a segment cost as much as one more segment.
 constexpr std::int64_t kBytesPerCost = 8192;
 
 constexpr const char* kFindEnded =
@@ -35,12 +35,12 @@ constexpr const char* kInsertDoomed = "INSERT OR IGNORE INTO doomed (run, log_en
 constexpr const char* kFindDoomed = "SELECT run, log_end FROM doomed ORDER BY run LIMIT 1";
 constexpr const char* kShortenDoomed = "UPDATE doomed SET log_end = ? WHERE run = ?";
 constexpr const char* kRemoveDoomed = "DELETE FROM doomed WHERE run = ?";
-// The last ones first: as long as the first one is there, no other run gets this id. Anchors that
-// no segment leads to are those that an older program has written, and what was merged.
+// Removes the last segments first: as long as the first one exists, no other run gets this id.
+// Anchors that no segment leads to were written by an older program, or by merging.
 constexpr const char* kRemoveSegment =
     "DELETE FROM segments WHERE place = ? AND run = ? "
     "RETURNING previous, length(journal) + length(events)";
-// Half a megabyte in a step.
+// Moves half a megabyte in a step.
 constexpr const char* kVacuum = "PRAGMA incremental_vacuum(128)";
 constexpr const char* kRemoveAnchors =
     "DELETE FROM segments WHERE place IN (SELECT place FROM segments INDEXED BY anchors "
@@ -83,6 +83,7 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
     const std::size_t limit = prune.segments_max - removed;
     Doomed log{.run = run.place.run.run, .log_end = run.log_end};
     ERRAND_TRY(std::size_t count, remove_log(log, limit));
+    // A part of the log may be left. Later steps find it here, because the row of the run is gone.
     if (count >= limit) ERRAND_CHECK(insert_doomed_.run(log.run, log.log_end));
     removed += std::min(count, limit);
   }
@@ -90,7 +91,7 @@ Result<PruneOutcome> Pruning::step(const Prune& prune, StoreTime now) {
   ERRAND_TRY(auto merged, merging_.step(now - kMergedAfter, prune.segments_max - removed));
   ERRAND_TRY(bool is_given_back, give_back());
   const bool are_all_gone = runs == ended.runs.size();
-  // Behind the last run that goes there may be others that stay.
+  // Behind the last removed run there may be runs that stay.
   if (are_all_gone && ended.seen) seen = std::move(ended.seen);
   const bool is_all_removed = keys < kKeysMax && ended.is_all && are_all_gone && left.run.empty();
   return PruneOutcome{.runs = runs,
@@ -113,6 +114,7 @@ Result<bool> Pruning::give_back() {
     if (!more) break;
   }
   ERRAND_TRY(std::int64_t left, integer(free_count_));
+  // If the vacuum moves nothing, another step would not help.
   return left == free_pages || left * kKeptFree <= pages;
 }
 
@@ -133,6 +135,7 @@ Result<Pruning::Found> Pruning::find_ended(const Prune& prune, std::size_t segme
     run.place.ended_at = store_time(rows, 6);
     found.seen = run.place;
     if (rows.integer(7) > kRunFormat || prune.spared.contains(run.place.run.run)) {
+      // Runs that stay count, too: otherwise a step could look at any number of them.
       ++segments;
       continue;
     }
@@ -164,6 +167,7 @@ Result<std::size_t> Pruning::remove(const WorkspaceSlug& workspace,
     ERRAND_TRY(auto run, find_one({.workspace = workspace, .run = id}));
     if (!run) continue;
     ERRAND_CHECK(remove_run(*run));
+    // The log is removed in later steps, so that this transaction stays short.
     ERRAND_CHECK(insert_doomed_.run(id, run->log_end));
     ++removed;
   }
@@ -221,7 +225,7 @@ Result<std::size_t> Pruning::remove_last_segment(Doomed& run, std::size_t count)
   run.log_end = found ? rows.integer(0) : 0;
   if (!found) return count;
   count += static_cast<std::size_t>(1 + rows.integer(1) / kBytesPerCost);
-  ERRAND_CHECK(rows.next());  // the statement writes only at its end
+  ERRAND_CHECK(rows.next());  // a statement with RETURNING is done only at its end
   return count;
 }
 

@@ -13,7 +13,8 @@ Result<std::vector<T>> read_all(Rows& rows, T (*read)(const Rows&)) {
   }
 }
 
-// The same until the rows have so many bytes, and one more.
+// Reads until the rows have `bytes_max` bytes, and then one more row, which shows that there is
+// another page.
 template <class Read, class Measure>
 auto read_page(Rows& rows, Read read, std::size_t bytes_max, Measure measure)
     -> Result<std::vector<decltype(read(rows))>> {

@@ -37,7 +37,7 @@ constexpr const char* kSetTurn =
     "UPDATE sessions SET turn = ?, entries = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kSetUsed =
     "UPDATE sessions SET last_used_at = ? WHERE workspace = ? AND id = ?";
-// The session of a run as far as its runs change it, and the run that gets the turn next.
+// The columns of a run's session that its runs change, and the run that gets the turn next.
 constexpr const char* kFindMember =
     "SELECT session, place, entries, (SELECT bytes FROM session_sizes "
     "WHERE workspace = s.workspace AND session = s.id), last_used_at, "
@@ -167,8 +167,8 @@ Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& wor
   return Admission{.place = place, .current = found->current, .use = std::move(found->use)};
 }
 
-// Runs that wait in turn have places from 1 on; runs that interrupt go ahead of them, from -1 on
-// downwards. Gives 0 if the queue is full.
+// Runs that wait their turn have places from 1 upwards; runs that interrupt go ahead of them, from
+// -1 downwards. Returns 0 if the queue is full.
 Result<std::int64_t> SessionChanges::find_place(const WorkspaceSlug& workspace,
                                                 const SessionTurn& turn) {
   Rows rows = measure_queue_.query(workspace, turn.session);
@@ -249,6 +249,7 @@ Result<Appended> SessionChanges::give_turn_on(const Commit& commit, const Member
   ERRAND_CHECK(set_turn_.run(member.next, entries, at, session.workspace, session.session));
   if (member.next.empty()) return Appended();
   ERRAND_CHECK(stop_waiting_.run(member.next));
+  // The process that ends this run drives the next one, because only that process learns of it.
   ERRAND_CHECK(hand_over_.run(commit.epoch, session.workspace, member.next));
   return Appended{.started = member.next};
 }

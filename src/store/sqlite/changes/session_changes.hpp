@@ -68,13 +68,13 @@ class SessionChanges final {
   };
   Result<std::optional<Found>> find(const SessionKey& session);
   Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
-  // Comes before the session's own row is changed, which says where the session stands in lists.
+  // Called before the session's own row is changed, which has its place in lists.
   Result<void> move_in_lists(const SessionKey& session, const Use& last, WallTime at);
   Result<void> note_use(const SessionKey& session, const Use& last, WallTime at);
   // `before` is what the history had.
   Result<void> add_history(const Commit& commit, const SessionKey& session, HistorySize before);
-  // The run that has the turn ends, with so many entries in the history. Gives the run that gets
-  // the turn from it.
+  // The run that has the turn ends and adds its entries to the history. Returns the run that gets
+  // the turn next.
   Result<Appended> give_turn_on(const Commit& commit, const Member& member, std::int64_t entries);
   Result<std::vector<RunId>> waiting(const SessionKey& session);
   // unknown_run: the run has ended, or a newer program wrote it.

@@ -11,8 +11,7 @@
 namespace errand::sqlite {
 namespace {
 
-// Memory for pages: a writer touches the ends of a few trees, a reader pages that it rarely sees
-// again.
+// Page caches: a writer touches the ends of a few trees, a reader pages that it rarely sees again.
 constexpr const char* kWritePragmas = R"sql(
   PRAGMA synchronous = FULL;
   PRAGMA cache_size = -4096;
@@ -24,10 +23,10 @@ constexpr const char* kReadPragmas = R"sql(
   PRAGMA temp_store = MEMORY;
 )sql";
 constexpr int kBusyMillis = 5000;
-// Steps of SQLite's machine from one call of while_working's function to the next.
+// The number of SQLite's virtual machine steps between two calls of while_working's function.
 constexpr int kWorkSteps = 1000;
 
-// Only a database without any page can be made one that gives room back.
+// Only a database without any pages can be set up so that its file can shrink.
 Result<void> let_new_file_shrink(Database& database) {
   ERRAND_TRY(std::int64_t pages, database.integer("PRAGMA page_count"));
   if (pages > 0) return {};
@@ -41,7 +40,7 @@ Result<void> set_up(Database& database, Database::Access access) {
   return database.execute(kWritePragmas);
 }
 
-// The address of a file that does not change, for SQLITE_OPEN_URI.
+// A URI for SQLITE_OPEN_URI which says that the file does not change.
 std::string frozen_address(const std::string& path) {
   std::string out = "file:";
   for (char c : path) append(out, c == '/' ? std::string("/") : percent_encode({&c, 1}));
@@ -75,7 +74,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access
     sqlite3_extended_result_codes(handle, 1);
     sqlite3_busy_timeout(handle, kBusyMillis);
     ready = set_up(*database, access);
-    // Instead of SQLite's own checkpoints, which hide their failures.
+    // Replaces SQLite's automatic checkpoints, which hide their failures.
     sqlite3_wal_hook(handle, remember_log_size, &database->log_);
   }
   if (!ready) return with_context(cat("cannot open the database ", path), ready.error());
@@ -89,7 +88,7 @@ Database::~Database() {
 
 int Database::remember_log_size(void* log, sqlite3*, const char*, int pages) {
   auto* size = static_cast<LogSize*>(log);
-  // A log with fewer pages than before was begun anew.
+  // A log with fewer pages than before was started again.
   size->pages_written += pages > size->pages ? pages - size->pages : pages;
   size->pages = pages;
   return SQLITE_OK;
@@ -115,7 +114,7 @@ Error Database::fail(int code) {
             .hint(is_foreign
                       ? "Name another place with --data DIR; if this was a database of Errand's, "
                         "restore a backup with 'errand restore'."
-                      : "Run 'errand check-data' to see what is hurt, or restore a backup with "
+                      : "Run 'errand check-data' to see what is damaged, or restore a backup with "
                         "'errand restore'.");
   }
   if (!failure_) failure_ = error;
@@ -133,7 +132,7 @@ Result<std::int64_t> Database::integer(const std::string& sql) {
   Rows rows = statement.query();
   ERRAND_TRY(bool found, rows.next());
   const std::int64_t value = found ? rows.integer(0) : 0;
-  if (found) ERRAND_CHECK(rows.next());  // a statement that writes has done so only at its end
+  if (found) ERRAND_CHECK(rows.next());  // a statement with RETURNING is done only at its end
   return value;
 }
 
@@ -155,7 +154,7 @@ int Database::call_work(void* work) {
 }
 
 void Database::rollback() {
-  // SQLite has rolled back by itself after some failures.
+  // After some failures, SQLite has rolled back already.
   if (sqlite3_get_autocommit(handle_) == 0) {
     int code = sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
     if (code != SQLITE_OK) fail(code);
@@ -178,9 +177,9 @@ Result<void> Database::commit() {
 }
 
 // COMMIT writes the changed pages to the write-ahead log and marks the last of them as the end of a
-// transaction. A failed write leaves no such mark. After the write, SQLite tells the other
+// transaction. A failed write leaves no such mark. After the write, SQLite informs the other
 // connections through shared memory. If that fails, this process goes on without the transaction,
-// but a process that reads the log anew finds it.
+// but a process that reads the log again finds it.
 bool Database::is_rolled_back_for_sure(int code) const {
   if (sqlite3_get_autocommit(handle_) == 0)
     return true;  // it is still open and will be rolled back
@@ -200,7 +199,8 @@ Result<void> Database::checkpoint() {
       sqlite3_wal_checkpoint_v2(handle_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
   if (code == SQLITE_OK || code == SQLITE_BUSY) return {};
   Error error = fail(code);
-  failure_.reset();  // no transaction is hurt: what it could not move is still in the log
+  failure_
+      .reset();  // no transaction is affected: the pages that were not moved are still in the log
   return error;
 }
 
@@ -220,7 +220,7 @@ void Statement::bind(int index, std::int64_t value) {
 }
 
 void Statement::bind(int index, std::string_view text) {
-  // A null pointer would bind NULL.
+  // Binding a null pointer would bind NULL.
   const char* data = text.empty() ? "" : text.data();
   int code = sqlite3_bind_text64(handle_, index, data, text.size(), SQLITE_STATIC, SQLITE_UTF8);
   if (code_ == SQLITE_OK) code_ = code;

@@ -26,7 +26,7 @@ std::string shown(const std::string& pid) {
 }
 
 // The kernel's list has a line for each lock: "1: FLOCK ADVISORY WRITE 123 fe:00:5668983 0 EOF".
-// The device is not compared: some file systems give another one here than to stat().
+// The device is not compared, because some file systems report another one here than in stat().
 bool is_listed(ino_t inode) {
   std::ifstream list("/proc/locks");
   const std::string end = cat(":", inode);

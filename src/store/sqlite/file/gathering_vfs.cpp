@@ -11,10 +11,11 @@ namespace errand::sqlite {
 namespace {
 
 constexpr const char* kName = "errand-gathering";
-// The system's VFS takes less than 128 KB in one call.
+// Kept below 128 KB, which the system's VFS does not write in one call.
 constexpr std::size_t kGatheredMax = 64 * 1024;
 
-// A write-ahead log. SQLite allocates it, with the system's own file behind it.
+// A write-ahead log that gathers consecutive writes. SQLite allocates it, with the system's own
+// file object behind it.
 class LogFile final : public sqlite3_file {
  public:
   explicit LogFile(const sqlite3_io_methods* methods) : sqlite3_file{methods} {}
@@ -31,7 +32,7 @@ class LogFile final : public sqlite3_file {
     return SQLITE_OK;
   }
 
-  // What could not be written is gone: SQLite fails the commit and writes its pages anew.
+  // If the write fails, the bytes are dropped: SQLite fails the commit and writes its pages again.
   int flush() {
     if (gathered_.empty()) return SQLITE_OK;
     const int code = inner()->pMethods->xWrite(inner(), gathered_.data(),
@@ -42,14 +43,14 @@ class LogFile final : public sqlite3_file {
 
  private:
   std::string gathered_;
-  sqlite3_int64 begin_ = 0;  // where in the file it goes
+  sqlite3_int64 begin_ = 0;  // the offset of the gathered bytes in the file
 };
 
 LogFile& log_file(sqlite3_file* file) {
   return *static_cast<LogFile*>(file);
 }
 
-// Calls a method of the system's file, once it has all that was written.
+// Calls a method of the system's file after writing the gathered bytes.
 template <auto Method, class... Args>
 int flush_and_call(sqlite3_file* file, Args... args) {
   LogFile& log = log_file(file);
@@ -57,7 +58,7 @@ int flush_and_call(sqlite3_file* file, Args... args) {
   return (log.inner()->pMethods->*Method)(log.inner(), args...);
 }
 
-// Calls one that has nothing to do with what was written.
+// Calls a method that does not depend on the gathered bytes.
 template <auto Method, class Returned, class... Args>
 Returned call(sqlite3_file* file, Args... args) {
   sqlite3_file* inner = log_file(file).inner();
@@ -69,14 +70,15 @@ int write(sqlite3_file* file, const void* data, int size, sqlite3_int64 offset) 
                               offset);
 }
 
-// What has not been synced by now belongs to no commit.
+// Bytes that are not synced by now belong to no commit.
 int close(sqlite3_file* file) {
   const int code = call<&sqlite3_io_methods::xClose, int>(file);
   log_file(file).~LogFile();
   return code;
 }
 
-// A log is never mapped nor shared; the methods for that belong to the database's own file.
+// A log is never memory-mapped or shared; the methods for that are called on the database file
+// only.
 constexpr sqlite3_io_methods kLogMethods = {
     .iVersion = 1,
     .xClose = close,

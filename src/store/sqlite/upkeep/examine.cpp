@@ -30,7 +30,7 @@ Result<Examination> look(const std::string& path) {
   if (error) {
     return Error(ErrorCode::unavailable, cat("cannot read ", path, ": ", error.message()));
   }
-  // Where nobody has the file open, an ordinary reader would leave files of its own behind.
+  // If no process has the file open, an ordinary reader would leave files of its own behind.
   auto access = out.holder.empty() ? Database::Access::frozen : Database::Access::read;
   ERRAND_TRY(auto database, Database::open(path, access));
   ERRAND_TRY(out.version, database->integer("PRAGMA user_version"));
@@ -47,7 +47,7 @@ Result<Examination> look(const std::string& path) {
 
 Result<Examination> examine(const std::string& path) {
   auto found = look(path);
-  // A process that has opened the file meanwhile may have changed it under our eyes.
+  // Another process may have opened the file meanwhile, and changed it while it was read.
   bool is_held = !FileLock::holder(cat(path, ".lock")).empty();
   bool was_held = found && !found->holder.empty();
   if (is_held && !was_held) return look(path);

@@ -19,7 +19,7 @@ constexpr const char* kCountTables =
     "('meta', 'runs', 'segments', 'mail', 'idempotency', 'api_keys')";
 constexpr std::int64_t kTables = 6;
 
-// Opens a database of Errand's that this program knows.
+// Opens a database that Errand made and that this version can read.
 Result<std::unique_ptr<Database>> open_known(const std::string& path) {
   if (!file_exists(path)) return Error(ErrorCode::not_found, cat("there is no database at ", path));
   ERRAND_TRY(auto database, Database::open(path, Database::Access::read));
@@ -54,8 +54,9 @@ std::string name_for_old(const std::string& database, WallTime now) {
   return cat(database, ".before-restore-", time);
 }
 
-// Gives what is there another name as well, and its log, in which the latest commits may be.
-// Nothing opens it: it may be damaged, and SQLite would throw away a log that does not fit.
+// Gives the existing database a second name, and its log, too, which may hold the latest commits.
+// The database is not opened: it may be damaged, and SQLite would discard a log that does not
+// match.
 Result<void> keep_old(const std::string& database, const std::string& kept) {
   for (const char* suffix : {"", "-wal"}) {
     const std::string from = cat(database, suffix);
@@ -65,7 +66,7 @@ Result<void> keep_old(const std::string& database, const std::string& kept) {
   return sync_folder_of(kept);
 }
 
-// A log that is not of this database would be taken for its own.
+// SQLite would take a log that belongs to another database for this one's.
 Result<void> remove_logs(const std::string& database) {
   for (const char* suffix : {"-wal", "-shm"}) {
     const std::string path = cat(database, suffix);

@@ -13,9 +13,9 @@ namespace {
 
 using Findings = std::vector<std::string>;
 
-// Each gives sentences. A run whose removal has begun is doomed and has segments and blobs only.
-// Of a run that is being merged, the segments from `next` on should have the numbers from `merged`
-// on.
+// Each rule returns its findings as sentences. A run whose removal has begun is in `doomed` and has
+// only segments and blobs. Of a run that is being merged, the segments from `next` on should have
+// the numbers from `merged` on.
 constexpr const char* kRunRules[] = {
     "SELECT 'run ' || id || ' has status ' || status || ' but is marked as ' || "
     "CASE finished WHEN 0 THEN 'unfinished' ELSE 'finished' END "
@@ -98,8 +98,8 @@ constexpr const char* kOtherRules[] = {
     "SELECT 'merging has ' || count(*) || ' rows' FROM merging HAVING count(*) <> 1",
 };
 
-// A named record (store/named_records.hpp) is a row with the lines FINGERPRINT, NAME and a body, a
-// row for its name, and rows for its versions.
+// A named record (store/named_records.hpp) is a row whose body has the lines FINGERPRINT and NAME
+// and then the record, a row for its name, and rows for its versions.
 constexpr const char* kRecordRules[] = {
     "SELECT 'the feedback on ' || id || ' belongs to no run' FROM records "
     "WHERE kind = 'feedback' AND (workspace, id) NOT IN (SELECT workspace, id FROM runs)",
@@ -122,7 +122,7 @@ constexpr const char* kRecordRules[] = {
     "WHERE kind IN ('agent', 'tool', 'room'))) "
     "WHERE NOT json_valid(substr(rest, instr(rest, char(10)) + 1))",
 
-    // Who may do what; some have a meaning to the engine alone.
+    // Records about access rights. Some of them only the engine can judge.
     "SELECT 'the record ' || kind || ' ' || id || ' of ' || workspace || ' cannot be read' "
     "FROM records WHERE kind IN ('api-key', 'oauth-client', 'oauth-token', 'workspace', "
     "'workspace-request') AND NOT json_valid(CAST(body AS TEXT))",
@@ -133,7 +133,7 @@ constexpr const char* kRecordRules[] = {
     "WHERE c.workspace = t.workspace AND c.kind = 'oauth-client' "
     "AND c.id = json_extract(text, '$.client')) END",
 
-    // What is sealed names its data key before a colon, and the data key names itself.
+    // A sealed value names its data key before a colon, and the data key names itself.
     "SELECT 'the record ' || kind || ' ' || id || ' of ' || workspace || ' cannot be read' FROM "
     "(SELECT *, CAST(body AS TEXT) AS text FROM records "
     "WHERE kind IN ('secret', 'data_key', 'room_key')) WHERE CASE "
@@ -166,7 +166,7 @@ constexpr const char* kRecordRules[] = {
     "AND r.version >= CAST(substr(v.id, -10) AS INTEGER))",
 };
 
-// Entries of a history may name runs that are no longer there.
+// Entries of a history may name runs that were removed.
 constexpr const char* kSessionRules[] = {
     "SELECT 'session ' || id || ' has no settings' FROM sessions "
     "WHERE (workspace, id) NOT IN (SELECT workspace, session FROM session_settings)",
@@ -285,7 +285,7 @@ Result<std::vector<std::string>> verify(const std::string& path) {
         .hint("A server brings an older database to its version when it starts on it.");
   }
   Findings findings;
-  // What cannot be read any more is a finding, too, and other rules may still be read.
+  // A rule that cannot be evaluated is a finding, too, and other rules may still work.
   auto note = [&findings](const Result<void>& done) {
     if (!done) findings.push_back(done.error().message());
   };

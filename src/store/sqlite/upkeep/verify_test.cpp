@@ -170,7 +170,7 @@ TEST_F(VerifyTest, ADamagedLastPageIsFoundAndSaidByTheStore) {
   EXPECT_EQ(read.error().reason(), "store_damaged");
   EXPECT_EQ(read.error().message(), "the database is damaged: database disk image is malformed");
   EXPECT_EQ(read.error().hint(),
-            "Run 'errand check-data' to see what is hurt, or restore a backup with 'errand "
+            "Run 'errand check-data' to see what is damaged, or restore a backup with 'errand "
             "restore'.");
 }
 

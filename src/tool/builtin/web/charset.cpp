@@ -14,7 +14,7 @@ namespace errand {
 namespace {
 
 constexpr std::size_t kMetaSearchBytes = 4096;
-// What 0x80 to 0x9f are in windows-1252.
+// The characters of 0x80 to 0x9f in windows-1252.
 constexpr std::array<char16_t, 32> kWindows1252 = {
     0x20AC, 0x81,   0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x8D,   0x017D, 0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -24,8 +24,8 @@ struct Known {
   std::string_view label;
   const char* iconv_name;
 };
-// Encodings of the web that the C library decodes. Others are not handed to it: a stranger names
-// them, and decoders that nobody uses are the ones with bugs.
+// Encodings of the web that the C library decodes. Other encodings are not passed to it: a stranger
+// names the encoding, and rarely used decoders are the ones with bugs.
 constexpr auto kKnown = std::to_array<Known>({
     {"big5", "BIG5-HKSCS"},
     {"euc-jp", "EUC-JP"},
@@ -90,7 +90,7 @@ std::string from_windows_1252(std::string_view bytes) {
   return out;
 }
 
-// Empty if the C library has no such decoder here.
+// Returns an empty text if the C library has no such decoder.
 std::string from_iconv(std::string_view bytes, const char* name) {
   iconv_t decoder = ::iconv_open("UTF-8", name);
   if (decoder == reinterpret_cast<iconv_t>(-1)) return {};
@@ -105,7 +105,7 @@ std::string from_iconv(std::string_view bytes, const char* name) {
     int cause = errno;
     out.append(buffer.data(), buffer.size() - room);
     if (converted != static_cast<std::size_t>(-1) || cause == E2BIG) continue;
-    // A byte that means nothing, or a character that the text breaks off in.
+    // An invalid byte, or a character that is cut off at the end of the text.
     out.append(kReplacementCharacter);
     ++in;
     --left;
@@ -164,7 +164,7 @@ std::string declared_charset(std::string_view html) {
     std::string_view value = trim(inside.substr(at + 7));
     if (!value.starts_with('=')) continue;
     std::string charset(without_quotes(trim(value.substr(1))));
-    // A page that could be read so far is not in an encoding of two bytes.
+    // The search reads single bytes, so the page cannot be in UTF-16, whatever it says.
     return charset.starts_with("utf-16") ? "utf-8" : charset;
   }
 }

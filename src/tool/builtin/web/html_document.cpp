@@ -90,7 +90,7 @@ constexpr auto kAttributes = std::to_array<NamedAttribute>({
     {"start", HtmlAttributeName::start},
 });
 
-// Sorted. Their content is no text of the page.
+// Sorted. Elements whose content is never text of the page.
 constexpr auto kNeverText = std::to_array<std::string_view>(
     {"audio", "button", "canvas", "datalist", "dialog", "embed", "iframe", "input", "label",
      "noscript", "object", "script", "select", "style", "svg", "template", "textarea", "video"});
@@ -110,7 +110,7 @@ bool is_separator(char c) {
          c == '/';
 }
 
-// Takes what the parser finds, and gives it its input in pieces, so that it can be stopped.
+// Takes the parser's events, and feeds the parser in pieces, so that it can be stopped.
 class Builder final {
  public:
   explicit Builder(std::string_view utf8) : left_(utf8) {}
@@ -158,7 +158,7 @@ class Builder final {
       if (depth_ < skipped_at_) skipped_at_ = 0;
       return;
     }
-    // The parser may leave out the end of an element that the page breaks off in.
+    // If the page ends inside an element, the parser may leave out the element's end.
     HtmlTag tag = tag_of(view(name));
     auto same = std::find_if(open_.rbegin(), open_.rend(),
                              [&](std::size_t at) { return document_.events[at].tag == tag; });
@@ -214,11 +214,11 @@ class Builder final {
 
   std::string_view left_;
   HtmlDocument document_;
-  std::vector<std::size_t> open_;  // the events that opened what is open
-  std::size_t depth_ = 0;          // with what is skipped
-  std::size_t skipped_at_ = 0;     // depth of what is skipped; 0 if nothing is
+  std::vector<std::size_t> open_;  // the opening events of the elements that are open
+  std::size_t depth_ = 0;          // includes skipped elements
+  std::size_t skipped_at_ = 0;     // depth of the skipped element; 0 if none
   std::uint64_t depth_work_ = 0;
-  std::uint64_t separators_ = 0;  // since the last thing that was found
+  std::uint64_t separators_ = 0;  // since the last event
   std::uint64_t tag_work_ = 0;
 };
 
@@ -259,7 +259,7 @@ HtmlDocument parse_html(std::string_view utf8) {
   Builder built(utf8);
   std::unique_ptr<htmlParserCtxt, FreeParser> parser(htmlNewParserCtxt());
   if (!parser || !is_ready) throw std::bad_alloc();
-  // Handlers of our own instead of a tree, whose depth would be limited.
+  // Uses event handlers and no tree, because libxml2 limits the depth of a tree.
   *parser->sax = {};
   parser->sax->startElement = on_open;
   parser->sax->endElement = on_close;

@@ -11,7 +11,7 @@ namespace {
 using Kind = HtmlEvent::Kind;
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr std::size_t kCellBytesMax = 2'000;  // a longer one is no cell of data
+constexpr std::size_t kCellBytesMax = 2'000;  // a longer cell is not one of data
 constexpr auto kOtherRoles = std::to_array<std::string_view>(
     {"navigation", "contentinfo", "complementary", "search", "dialog", "menu", "menubar"});
 
@@ -71,7 +71,7 @@ bool HtmlParts::has_role(const HtmlEvent& open, std::string_view role) const {
   return value && *value == role;
 }
 
-// The open event of the element with the most text among those with this tag.
+// The opening event of the element with this tag that has the most text.
 std::size_t HtmlParts::largest(HtmlTag tag) const {
   std::size_t best = kNone;
   for (std::size_t i = 0; i < document_.events.size(); ++i) {
@@ -86,8 +86,8 @@ std::size_t HtmlParts::largest(HtmlTag tag) const {
 HtmlParts::Range HtmlParts::main() const {
   if (document_.events.empty()) return {};
   std::size_t whole = text_before_.back();
-  // One that holds little is a shell around what a script would bring; one article of many is not
-  // the page.
+  // A main element with little text is a shell that a script would fill, and one article of many is
+  // not the page.
   std::size_t main = largest(HtmlTag::main);
   if (main != kNone && text_within(main) * 10 >= whole) {
     return {.begin = main, .end = document_.events[main].partner};

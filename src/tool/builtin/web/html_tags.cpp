@@ -5,7 +5,7 @@
 namespace errand {
 namespace {
 
-// The name, if it is one: it stands in the line that opens a block of code.
+// Returns the name only if it is valid: it goes into the line that opens a block of code.
 std::string language_name(std::string_view text) {
   constexpr std::size_t kNameBytesMax = 30;
   bool is_name = text.size() <= kNameBytesMax && std::all_of(text.begin(), text.end(), [](char c) {

@@ -16,16 +16,16 @@ namespace {
 
 using Kind = HtmlEvent::Kind;
 
-// What text is gathered for, until the element that asked for it ends.
+// What text is gathered for until the element ends.
 enum class Gathering : std::uint8_t { strong, emphasis, deleted, code, link, heading, pre, cell };
 
 struct Gathered {
   Gathering what;
-  std::size_t index;  // of the event that opened it
+  std::size_t index;  // of the opening event
   InlineText text = {};
-  std::string raw = {};  // of pre
-  std::string url = {};  // of a link
-  int level = 0;         // of a heading
+  std::string raw = {};  // for pre
+  std::string url = {};  // for link
+  int level = 0;         // for heading
 };
 
 struct List {
@@ -33,7 +33,7 @@ struct List {
   std::int64_t next = 1;
 };
 
-// A row of the longest backticks in the text, and one more.
+// A row of backticks that is longer than the longest one in the text.
 std::string fence_for(std::string_view text, std::size_t least) {
   std::size_t longest = 0;
   std::size_t run = 0;
@@ -77,14 +77,14 @@ std::optional<Gathering> inline_mark(HtmlTag tag) {
   }
 }
 
-// Goes over the events of a page and writes them. What is open lies in lists of its own, so that
-// depth costs no stack.
+// Walks over the events of a page and writes Markdown. Open elements are kept in lists, so that
+// deep nesting costs no stack.
 class Renderer final {
  public:
   Renderer(const HtmlDocument& document, const HtmlParts& parts, net::Url base)
       : document_(document), parts_(parts), base_(std::move(base)) {}
 
-  // False if there was more than fits.
+  // Returns false if there was more than fits.
   bool render(HtmlParts::Range range) {
     for (std::size_t i = range.begin; i < range.end; ++i) {
       if (written_ + lines_.size() > kMarkdownBytesMax) return false;
@@ -131,7 +131,8 @@ class Renderer final {
     paragraph_.clear();
   }
 
-  // Ends what is gathered before a block begins, as if its elements had been closed.
+  // Ends everything that is being gathered before a block begins, as if its elements had been
+  // closed.
   void settle() {
     for (Gathered& one : gathered_) {
       if (one.what == Gathering::heading) {
@@ -145,7 +146,7 @@ class Renderer final {
     flush_paragraph();
   }
 
-  // A block begins or ends here, with so many line feeds before what comes next.
+  // Begins or ends a block, with `gap` line feeds before the next text.
   void begin_block(int gap) {
     if (is_within_cell() || is_verbatim()) return here().add_space();
     settle();
@@ -254,7 +255,7 @@ class Renderer final {
     here().add_marked(done.text, whole);
   }
 
-  // Inside pre: elements are nothing but their text.
+  // Inside pre, elements contribute only their text.
   void open_verbatim(const HtmlEvent& event) {
     if (event.tag == HtmlTag::br) gathered_.back().raw.push_back('\n');
     if (event.tag == HtmlTag::code && language_.empty()) language_ = language_of(event);
@@ -303,7 +304,7 @@ class Renderer final {
       }
     }
   }
-  // A link around whole blocks is shown after them.
+  // A link around whole blocks is written after them.
   void close_bare_link(std::size_t index) {
     if (bare_links_.empty() || bare_links_.back().index != index) return;
     std::string url = std::move(bare_links_.back().url);
@@ -374,7 +375,7 @@ class Renderer final {
     }
     if (event.tag == HtmlTag::tr || tables_.back().rows.empty()) tables_.back().rows.emplace_back();
     if (event.tag == HtmlTag::tr) return;
-    settle();  // what stands between the cells
+    settle();  // text between the cells
     gather(Gathering::cell, index);
   }
 
@@ -424,12 +425,12 @@ class Renderer final {
   const net::Url base_;
   MarkdownLines lines_;
   InlineText paragraph_;
-  std::vector<Gathered> gathered_;    // at most one of each kind, the inner ones last
-  std::vector<Gathered> bare_links_;  // that a block has begun in before any text
+  std::vector<Gathered> gathered_;    // at most one of each kind, the innermost last
+  std::vector<Gathered> bare_links_;  // a block has begun in them before any text
   std::vector<std::size_t> opened_;
   std::vector<List> lists_;
-  std::vector<Table> tables_;  // of data; one holds no other
-  std::string language_;       // of the pre that is open
+  std::vector<Table> tables_;  // data tables, which hold no other tables
+  std::string language_;       // of the open pre
   std::size_t written_ = 0;
 };
 

@@ -53,7 +53,7 @@ void InlineText::clear() {
 }
 
 void MarkdownLines::want_gap(int line_feeds) {
-  // The first block of an item stands on the line of its mark.
+  // The first block of an item goes on the line of the item's mark.
   if (!containers_.empty() && !containers_.back().has_begun) return;
   gap_ = std::max(gap_, line_feeds);
 }

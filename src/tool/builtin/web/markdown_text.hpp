@@ -32,12 +32,12 @@ class MarkdownLines final {
   // Deeper ones are written like the one they lie in: each line would repeat them all.
   static constexpr std::size_t kDepthMax = 12;
 
-  // At least so many line feeds come before the next block: 1 for a line, 2 for an empty one.
+  // The least number of line feeds before the next block: 1 for a new line, 2 for an empty line.
   void want_gap(int line_feeds);
   // Takes back what was wanted beyond this.
   void limit_gap(int line_feeds);
 
-  // What stands before the first line of what is inside, and before all others.
+  // `first` is put before the first line inside, `rest` before all other lines.
   void open_container(std::string first, std::string rest);
   void close_container();
 

@@ -1,7 +1,7 @@
-// libxml2's archive asks for seven functions of ICU, which it would use for encodings that neither
-// it nor the C library knows. All that is parsed here is UTF-8 before, so that they are never
-// called; ICU itself would add 32 MB to the binary. Should a later ICU be asked for, the link
-// fails.
+// libxml2's archive refers to seven functions of ICU, which it would use for encodings that neither
+// libxml2 nor the C library knows. They are never called, because all input is converted to UTF-8
+// before it is parsed; ICU itself would add 32 MB to the binary. If a later libxml2 needs another
+// version of ICU, the link fails.
 
 extern "C" {
 

@@ -14,9 +14,9 @@
 namespace errand {
 namespace {
 
-// Of the text of a page, which is its snippet.
+// The length of a snippet of a page's text.
 constexpr int kSnippetChars = 500;
-// Of a title or a snippet; the rest is left out.
+// The bound of a title or a snippet; the rest is left out.
 constexpr std::size_t kHtmlBytesMax = 4'000;
 
 struct Provider {
@@ -36,7 +36,7 @@ const Provider& facts_of(SearchProvider provider) {
   return kProviders[static_cast<std::size_t>(provider)];
 }
 
-// Brave gives titles and snippets as HTML, with tags around the words that were found.
+// Brave's titles and snippets are HTML, with tags around the words that were found.
 std::string text_of_html(std::string_view html) {
   std::string known(utf8_prefix(html, kHtmlBytesMax));
   std::erase(known, '\0');
@@ -107,7 +107,7 @@ Result<std::vector<SearchHit>> parse_hits(SearchProvider provider, std::string_v
                                   .values_max = json::kStrangersValuesMax});
   const json::Object* root = value ? value->if_object() : nullptr;
   const bool is_brave = provider == SearchProvider::brave;
-  // Brave leaves "web" out if there is nothing.
+  // Brave leaves out "web" if there are no results.
   const json::Object* holder = is_brave && root ? json::object_at(root, "web") : root;
   const json::Array* results = json::array_at(holder, "results");
   if (!root || (!results && !(is_brave && !holder))) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kUrlBytesMax = 8'000;
 constexpr std::size_t kTitleBytesMax = 300;
-constexpr std::int64_t kErrorCharsMax = 2'000;  // of the page that comes with a status of failure
+constexpr std::int64_t kErrorCharsMax = 2'000;  // of a page that comes with an error status
 
 ToolDecl web_fetch_decl() {
   json::Object url = {{"type", "string"},
@@ -55,7 +55,7 @@ Error too_many_redirects(const std::string& url) {
               " times; the last is ", in_one_line(url))};
 }
 
-// How large the body is said to be.
+// The size of the body according to the headers.
 std::string said_size(const std::vector<net::Header>& headers) {
   auto length = parse_integer<std::uint64_t>(net::find_header(headers, "Content-Length"));
   return length ? cat(*length, " bytes") : "unknown size";
