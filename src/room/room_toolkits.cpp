@@ -291,7 +291,7 @@ void Room::invoke(Request& request) {
   auto found = registration->toolkit.tools.find(tool);
   if (found == registration->toolkit.tools.end()) return request.answer(not_found("tool", tool));
 
-  Content arguments = request.arguments();
+  Content arguments = request.take_arguments();
   if (auto flaw = flaw_of(arguments.header)) {
     return request.refuse(RoomCode::invalid_request,
                           cat("the arguments are not a content: ", *flaw));
