@@ -63,6 +63,9 @@ std::string Calls::host_id(std::uint64_t number) {
 
 std::optional<Content> Calls::refuse(const Participant& caller, const std::string& call_id) {
   forget_answered();
+  if (call_id.size() > limits_.kept_name_bytes_max) {
+    return error_content(RoomCode::invalid_request, "the tool_call_id is too long");
+  }
   if (caller.calls_made >= limits_.calls_of_one_max) {
     return error_content(RoomCode::invalid_state, "too many calls are in flight");
   }

@@ -188,6 +188,9 @@ void Room::wait_for_participant(Request& request, std::string_view name, double 
   if (request.from.lists_waiting >= options_.limits.lists_of_one_max) {
     return request.refuse(RoomCode::operation_failed, "too many lists are waiting");
   }
+  if (name.size() > options_.limits.kept_name_bytes_max) {
+    return request.refuse(RoomCode::invalid_request, "the participant's name is too long");
+  }
   const double max = static_cast<double>(options_.limits.list_wait_max.count()) / 1000;
   const milliseconds wait(static_cast<std::int64_t>(std::min(timeout, max) * 1000));
   ++request.from.lists_waiting;

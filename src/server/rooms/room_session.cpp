@@ -47,8 +47,9 @@ class SocketOutlet final : public room::Outlet {
  private:
   static constexpr std::size_t kLargePacketBytes = 16U * 1024;
 
+  // With what two packets take beside their bytes.
   static std::size_t size_of(const room::Message& message) {
-    return message.header.size() + message.attachment.size();
+    return message.header.size() + message.attachment.size() + 2 * net::kQueuedMessageBytes;
   }
 
   std::shared_ptr<net::WebSocket> socket_;
