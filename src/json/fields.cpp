@@ -66,9 +66,14 @@ const Value& Fields::any(std::string_view key) {
 }
 
 std::optional<std::string> Fields::optional_text(std::string_view key) {
+  if (auto text = optional_view(key)) return std::string(*text);
+  return {};
+}
+
+std::optional<std::string_view> Fields::optional_view(std::string_view key) {
   const Value* found = find(key);
   if (!found) return {};
-  if (found->is_string()) return std::string(view(found->get_string()));
+  if (found->is_string()) return view(found->get_string());
   expected(key, "a string", found);
   return {};
 }

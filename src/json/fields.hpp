@@ -34,6 +34,8 @@ class Fields {
 
   // Absent gives nothing.
   std::optional<std::string> optional_text(std::string_view key);
+  // The same without a copy: good for as long as the object.
+  std::optional<std::string_view> optional_view(std::string_view key);
   std::optional<bool> optional_flag(std::string_view key);
   std::optional<std::int64_t> optional_integer(std::string_view key, std::int64_t min,
                                                std::int64_t max);

@@ -13,10 +13,15 @@
 
 namespace errand::net {
 
+// What a message that waits to be sent takes beside its bytes, about: a queue of short messages is
+// larger than it looks.
+constexpr std::size_t kQueuedMessageBytes = 200;
+
 // Every bound of one WebSocket, with what happens at it.
 struct WebSocketLimits {
   std::size_t message_bytes_max = 4U * 1024 * 1024;  // of one received message: closed with 1009
-  // Of messages that wait to be sent: the connection is dropped, its end is `slow_reader`.
+  // Of messages that wait to be sent, each with kQueuedMessageBytes: the connection is dropped, its
+  // end is `slow_reader`.
   std::size_t queued_bytes_max = 8U * 1024 * 1024;
   // Without a byte from the peer. A ping goes out after half of it; after all of it the connection
   // is dropped, its end is `silent`.
@@ -96,6 +101,7 @@ class WebSocket {
   virtual WebSocketEnd end() const = 0;
   // What the peer's close frame said.
   virtual CloseFrame peer_close() const = 0;
+  // Of messages that wait to be sent, each with kQueuedMessageBytes.
   virtual std::size_t queued_bytes() const = 0;
 };
 

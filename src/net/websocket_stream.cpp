@@ -226,7 +226,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
 
   void queue(Outgoing message) {
     if (is_over_ || closing_) return;
-    queued_bytes_ += message.bytes->size();
+    queued_bytes_ += size_of(message);
     if (queued_bytes_ > limits_.queued_bytes_max) return finish_with(WebSocketEnd::slow_reader);
     queue_.push_back(std::move(message));
     write_next();
@@ -272,6 +272,10 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
   }
 
  private:
+  static std::size_t size_of(const Outgoing& message) {
+    return message.bytes->size() + kQueuedMessageBytes;
+  }
+
   void write_next() {
     if (writing_ || is_over_) return;
     if (queue_.empty()) {
@@ -284,7 +288,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     stream_.async_write(buffer, [self = shared_from_this()](error_code error, std::size_t) {
       self->writing_ = false;
       const Outgoing sent = std::move(self->queue_.front());
-      self->queued_bytes_ -= sent.bytes->size();
+      self->queued_bytes_ -= size_of(sent);
       self->queue_.pop_front();
       if (error) return self->fail(error);
       if (sent.written && !self->is_over_) sent.written();

@@ -31,14 +31,14 @@ Result<SentMessage> parse_sent_message(const Content& arguments) {
   SentMessage sent{.to = in.optional_text("to_participant_id").value_or(""),
                    .type = in.text("type")};
   auto message = json::parse(
-      in.optional_text("message_json").value_or("{}"),
+      in.optional_view("message_json").value_or("{}"),
       {.duplicate_keys = json::DuplicateKeys::last_wins, .values_max = json::kStrangersValuesMax});
   if (message && message->is_object()) {
     sent.message = std::move(message->as_object());
   } else {
     in.fail("message_json", "expected the text of a JSON object");
   }
-  if (auto text = in.optional_text("attachment_base64")) {
+  if (auto text = in.optional_view("attachment_base64")) {
     auto bytes = from_base64(*text);
     if (!bytes) in.fail("attachment_base64", "expected base64");
     sent.attachment = std::move(bytes).value_or("");

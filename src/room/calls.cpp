@@ -15,10 +15,10 @@ std::uint64_t number_of(std::string_view call_id) {
   return parse_integer<std::uint64_t>(call_id.substr(kCallPrefix.size())).value_or(0);
 }
 
-Message chunk_message(std::string_view type, std::uint64_t id, json::Object header,
-                      const Content& chunk) {
-  header["chunk"] = chunk.header;
-  Message message{.id = id, .type = std::string(type), .header = "", .attachment = chunk.bytes};
+Message chunk_message(std::string_view type, std::uint64_t id, json::Object header, Content chunk) {
+  header["chunk"] = std::move(chunk.header);
+  Message message{
+      .id = id, .type = std::string(type), .header = "", .attachment = std::move(chunk.bytes)};
   json::write(message.header, header);
   return message;
 }
@@ -31,7 +31,7 @@ void answer_at_once(const Begin& begin, const Content& refusal) {
 }
 
 // An item of a stream, or an answer, in a form that this caller can read.
-Content fit_item(const Content& content, const Participant& caller) {
+Content fit_item(Content content, const Participant& caller) {
   if (kind_of(content.header) != ContentKind::raw) return content;
   if (caller.generation != ClientGeneration::old_npm) return content;
   return error_content(RoomCode::unexpected_response,
@@ -40,12 +40,12 @@ Content fit_item(const Content& content, const Participant& caller) {
 
 // The answer that a caller gets. Clients drop an answer of a type that they do not know, and their
 // call would wait for ever.
-Content fit_answer(const Content* content, const Participant& caller) {
+Content fit_answer(std::optional<Content> content, const Participant& caller) {
   if (!content) return error_content(RoomCode::unexpected_response, "the answer is not JSON");
   if (auto flaw = flaw_of(content->header)) {
     return error_content(RoomCode::unexpected_response, cat("the answer is not one: ", *flaw));
   }
-  return fit_item(*content, caller);
+  return fit_item(std::move(*content), caller);
 }
 
 }  // namespace
@@ -64,6 +64,9 @@ std::string Calls::host_id(std::uint64_t number) {
 
 std::optional<Content> Calls::refuse(const Participant& caller, const std::string& call_id) {
   forget_answered();
+  if (call_id.size() > limits_.kept_name_bytes_max) {
+    return error_content(RoomCode::invalid_request, "the tool_call_id is too long");
+  }
   if (caller.calls_made >= limits_.calls_of_one_max) {
     return error_content(RoomCode::invalid_state, "too many calls are in flight");
   }
@@ -132,11 +135,12 @@ std::uint64_t Calls::pass_call(Begin begin) {
   return number;
 }
 
-void Calls::pass_on(std::uint64_t number, const Content& chunk) {
+void Calls::pass_on(std::uint64_t number, Content chunk) {
   auto call = calls_.find(number);
   if (call == calls_.end()) return;
-  pass_input(number, chunk);
-  if (is_close(chunk.header)) erase(call);
+  const bool ends = is_close(chunk.header);
+  pass_input(number, std::move(chunk));
+  if (ends) erase(call);
 }
 
 void Calls::begin_local(BeginLocal begin, const MakeLocal& make) {
@@ -163,17 +167,17 @@ void Calls::begin_local(BeginLocal begin, const MakeLocal& make) {
   pass_early(number);
 }
 
-void Calls::Reply::answer(const Content& content) const {
+void Calls::Reply::answer(Content content) const {
   auto call = calls_->find(nullptr, number_);
   if (call != calls_->calls_.end() && call->second.phase == Phase::waiting) {
-    calls_->give_answer(call, content);
+    calls_->give_answer(call, std::move(content));
   }
 }
 
-void Calls::Reply::output(const Content& chunk) const {
+void Calls::Reply::output(Content chunk) const {
   auto call = calls_->find(nullptr, number_);
   if (call != calls_->calls_.end() && call->second.phase == Phase::streaming) {
-    calls_->give_output(call, chunk);
+    calls_->give_output(call, std::move(chunk));
   }
 }
 
@@ -189,12 +193,13 @@ void Calls::take_input(Participant& caller, std::string_view call_id, Content ch
   forget_answered();
   auto known = by_call_id_.find({&caller, std::string(call_id)});
   if (known == by_call_id_.end()) return keep_early(caller, call_id, std::move(chunk));
-  take_chunk(known->second, chunk);
+  take_chunk(known->second, std::move(chunk));
 }
 
-void Calls::take_chunk(std::uint64_t number, const Content& chunk) {
-  pass_input(number, chunk);
-  if (is_close(chunk.header) && close_status(chunk.header) == kCallerGone) give_up(number);
+void Calls::take_chunk(std::uint64_t number, Content chunk) {
+  const bool gives_up = is_close(chunk.header) && close_status(chunk.header) == kCallerGone;
+  pass_input(number, std::move(chunk));
+  if (gives_up) give_up(number);
 }
 
 // The host may keep working, but no longer counts as busy with the call: otherwise a tool that
@@ -213,7 +218,7 @@ void Calls::give_up(std::uint64_t number) {
   }
 }
 
-void Calls::pass_input(std::uint64_t number, const Content& chunk) {
+void Calls::pass_input(std::uint64_t number, Content chunk) {
   auto found = calls_.find(number);
   if (found == calls_.end()) return;
   Call& call = found->second;
@@ -231,22 +236,23 @@ void Calls::pass_input(std::uint64_t number, const Content& chunk) {
     return;
   }
   call.host->outlet.send(chunk_message(cat("room.tool_call_request_chunk.", call.toolkit), number,
-                                       {{"tool_call_id", host_id(number)}}, chunk));
+                                       {{"tool_call_id", host_id(number)}}, std::move(chunk)));
 }
 
-void Calls::pass_answer(const Call& call, const Content& content) {
-  if (!call.taker) return call.caller->respond(call.request_id, content);
+void Calls::pass_answer(const Call& call, Content content) {
+  if (!call.taker) return call.caller->respond(call.request_id, std::move(content));
   if (auto taker = call.taker->lock()) taker->take_answer(content);
 }
 
-void Calls::pass_output(const Call& call, const Content& chunk) {
+void Calls::pass_output(const Call& call, Content chunk) {
   if (call.taker) {
     if (auto taker = call.taker->lock()) taker->take_output(chunk);
     return;
   }
   call.caller->outlet.send(chunk_message(
       "room.tool_call_response_chunk", call.request_id,
-      {{"tool_call_id", call.call_id}, {"toolkit", call.toolkit}, {"tool", call.tool}}, chunk));
+      {{"tool_call_id", call.call_id}, {"toolkit", call.toolkit}, {"tool", call.tool}},
+      std::move(chunk)));
 }
 
 // A chunk may arrive before its call, because clients send both without waiting.
@@ -278,7 +284,7 @@ void Calls::pass_early(std::uint64_t number) {
     chunks.push_back(std::move(early.chunk));
   }
   call.caller->early = std::move(rest);
-  for (const Content& chunk : chunks) take_chunk(number, chunk);
+  for (Content& chunk : chunks) take_chunk(number, std::move(chunk));
 }
 
 Calls::Map::iterator Calls::find(const Participant* host, std::uint64_t number) {
@@ -286,13 +292,13 @@ Calls::Map::iterator Calls::find(const Participant* host, std::uint64_t number) 
   return call != calls_.end() && call->second.host == host ? call : calls_.end();
 }
 
-void Calls::take_answer(Participant& host, std::uint64_t number, const Content* content) {
+void Calls::take_answer(Participant& host, std::uint64_t number, std::optional<Content> content) {
   auto found = find(&host, number);
   if (found == calls_.end() || found->second.phase != Phase::waiting) return;
-  give_answer(found, fit_answer(content, *found->second.caller));
+  give_answer(found, fit_answer(std::move(content), *found->second.caller));
 }
 
-void Calls::give_answer(Map::iterator found, const Content& answer) {
+void Calls::give_answer(Map::iterator found, Content answer) {
   Call& call = found->second;
   const bool is_stream = is_open(answer.header);
   if (is_stream && call.call_id.empty() && !call.taker) {
@@ -306,23 +312,23 @@ void Calls::give_answer(Map::iterator found, const Content& answer) {
   if (is_stream) {
     call.phase = Phase::streaming;
     if (call.span) call.span->open();
-    return pass_answer(call, answer);
+    return pass_answer(call, std::move(answer));
   }
   const Call ended = call;
   end(found);
   if (ended.span) ended.span->end(answer);
-  pass_answer(ended, answer);
+  pass_answer(ended, std::move(answer));
 }
 
-void Calls::give_output(Map::iterator found, const Content& chunk) {
-  if (!is_close(chunk.header)) return pass_output(found->second, chunk);
+void Calls::give_output(Map::iterator found, Content chunk) {
+  if (!is_close(chunk.header)) return pass_output(found->second, std::move(chunk));
   const Call ended = found->second;
   end(found);
   if (ended.span) ended.span->end(chunk);
-  pass_output(ended, chunk);
+  pass_output(ended, std::move(chunk));
 }
 
-void Calls::take_output(Participant& host, std::string_view call_id, const Content* chunk) {
+void Calls::take_output(Participant& host, std::string_view call_id, std::optional<Content> chunk) {
   auto found = find(&host, number_of(call_id));
   if (found == calls_.end()) return;
   Call& call = found->second;
@@ -333,11 +339,13 @@ void Calls::take_output(Participant& host, std::string_view call_id, const Conte
     }
     return;
   }
-  if (call.phase == Phase::streaming) return give_output(found, fit_item(*chunk, *call.caller));
+  if (call.phase == Phase::streaming) {
+    return give_output(found, fit_item(std::move(*chunk), *call.caller));
+  }
   // Only a stream has control chunks; any other chunk is progress. A call without an id gets none,
   // because its caller could not tell which call the progress belongs to.
   const bool is_progress = kind_of(chunk->header) != ContentKind::control;
-  if (is_progress && !call.call_id.empty()) pass_output(call, *chunk);
+  if (is_progress && !call.call_id.empty()) pass_output(call, std::move(*chunk));
 }
 
 // The call is answered. It is kept for a while if its host may still report progress.
@@ -381,13 +389,13 @@ void Calls::forget_answered() {
 void Calls::lose_host(const Call& call, std::string_view why) {
   if (call.phase == Phase::answered) return;
   const bool is_waiting = call.phase == Phase::waiting;
-  const Content end =
+  Content end =
       is_waiting ? error_content(RoomCode::operation_failed, why) : close_content(kHostGone, why);
   if (call.span) call.span->end(end);
   if (is_waiting) {
-    pass_answer(call, end);
+    pass_answer(call, std::move(end));
   } else {
-    pass_output(call, end);
+    pass_output(call, std::move(end));
   }
 }
 

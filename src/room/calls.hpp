@@ -67,16 +67,16 @@ class Calls final {
   // What hosts know a call by.
   static std::string host_id(std::uint64_t number);
   // A chunk of input for a call that the room has made. The closing one ends the call.
-  void pass_on(std::uint64_t number, const Content& chunk);
+  void pass_on(std::uint64_t number, Content chunk);
 
   // The way from a local call to its caller. Does nothing once the call is over.
   class Reply final {
    public:
     Reply(Calls& calls, std::uint64_t number) : calls_(&calls), number_(number) {}
     // The answer: control/open before chunks, or an error.
-    void answer(const Content& content) const;
+    void answer(Content content) const;
     // A chunk of output; control/close ends the call.
-    void output(const Content& chunk) const;
+    void output(Content chunk) const;
     // Ends the call with an error: as its answer, or as a chunk before control/close.
     void fail(const Content& error) const;
 
@@ -100,10 +100,10 @@ class Calls final {
   // A chunk of the caller's input. A close with kCallerGone gives the call up, with or without
   // streamed input: the call is over for the caller, and its late answer is dropped.
   void take_input(Participant& caller, std::string_view call_id, Content chunk);
-  // The host's answer. `content` is null if it could not be read.
-  void take_answer(Participant& host, std::uint64_t number, const Content* content);
-  // A chunk of the host's output, or progress. `chunk` is null if it could not be read.
-  void take_output(Participant& host, std::string_view call_id, const Content* chunk);
+  // The host's answer. Nothing if it could not be read.
+  void take_answer(Participant& host, std::uint64_t number, std::optional<Content> content);
+  // A chunk of the host's output, or progress. Nothing if it could not be read.
+  void take_output(Participant& host, std::string_view call_id, std::optional<Content> chunk);
 
   // The participant is about to leave: ends all calls that it takes part in.
   void leave(const Participant& participant);
@@ -137,17 +137,17 @@ class Calls final {
   std::uint64_t pass_call(Begin begin);
   // Why the caller may not begin another call; nothing if it may.
   std::optional<Content> refuse(const Participant& caller, const std::string& call_id);
-  void take_chunk(std::uint64_t number, const Content& chunk);
+  void take_chunk(std::uint64_t number, Content chunk);
   // May end the call.
-  void pass_input(std::uint64_t number, const Content& chunk);
+  void pass_input(std::uint64_t number, Content chunk);
   void give_up(std::uint64_t number);
-  static void pass_answer(const Call& call, const Content& content);
-  static void pass_output(const Call& call, const Content& chunk);
+  static void pass_answer(const Call& call, Content content);
+  static void pass_output(const Call& call, Content chunk);
   void keep_early(Participant& caller, std::string_view call_id, Content chunk);
   void pass_early(std::uint64_t number);
   Map::iterator find(const Participant* host, std::uint64_t number);
-  void give_answer(Map::iterator call, const Content& answer);
-  void give_output(Map::iterator call, const Content& chunk);
+  void give_answer(Map::iterator call, Content answer);
+  void give_output(Map::iterator call, Content chunk);
   void end(Map::iterator call);
   void erase(Map::iterator call);
   template <class Matches>

@@ -264,6 +264,23 @@ TEST_F(RoomCalls, InFlightAreBounded) {
   EXPECT_EQ(bob_.take(), "");
 }
 
+TEST_F(RoomCalls, WhatTheyKeepIsBounded) {
+  limits_.kept_name_bytes_max = 5;
+  start();
+  const std::string too_long =
+      response(R"({"type":"error","text":"the tool_call_id is too long","code":1002})");
+  send(bob_, 7, "room.invoke_tool", R"({"toolkit":"t","tool":"run","tool_call_id":"123456"})");
+  EXPECT_EQ(bob_.take(), too_long);
+  Client eve = join({.name = "eve", .scope = R"({"messaging":{}})"});
+  send(eve, 7, "room.invoke_tool",
+       R"({"toolkit":"messaging","tool":"stream","tool_call_id":"123456",)"
+       R"("arguments":{"type":"control","method":"open"}})");
+  EXPECT_EQ(eve.take(), too_long);
+  EXPECT_EQ(ann_.take(), "");
+  send(bob_, 7, "room.invoke_tool", R"({"toolkit":"t","tool":"run","tool_call_id":"12345"})");
+  EXPECT_NE(ann_.take(), "");
+}
+
 TEST_F(RoomCalls, ToOneHostAreBounded) {
   limits_.calls_to_one_max = 1;
   start();

@@ -84,8 +84,8 @@ struct Participant {
   Timers::Id expiry = {};                                  // when it is sent away
   std::shared_ptr<char> alive = std::make_shared<char>();  // for answers that come later
 
-  void respond(std::uint64_t request_id, const Content& content) const {
-    outlet.send(to_message(request_id, "__response__", content));
+  void respond(std::uint64_t request_id, Content content) const {
+    outlet.send(to_message(request_id, "__response__", std::move(content)));
   }
   void respond_error(std::uint64_t request_id, RoomCode code, std::string_view text) const {
     respond(request_id, error_content(code, text));

@@ -267,6 +267,7 @@ void Queues::receive(QueueCall call, const std::string& name) {
   if (queue->receivers.size() >= limits_.queue_receivers_max) {
     return call.answer(too_much("too many receivers wait"));
   }
+  call.arguments = nullptr;  // which can be long, and have been read
   queue->receivers.push_back(std::move(call));
 }
 

@@ -41,6 +41,13 @@ std::optional<json::Object> header_of(const Message& message) {
   return std::move(value->as_object());
 }
 
+// The chunk that a message brings, taken out of it; nothing if there is none.
+std::optional<Content> take_chunk_of(json::Object& header, Message& message) {
+  json::Value* chunk = header.if_contains("chunk");
+  if (!chunk || !chunk->is_object()) return std::nullopt;
+  return Content{.header = std::move(chunk->as_object()), .bytes = std::move(message.attachment)};
+}
+
 std::string take_traceparent(json::Object& header) {
   std::string traceparent;
   if (const json::Object* trace = json::object_at(&header, kTraceMember)) {
@@ -148,7 +155,7 @@ void Room::leave(std::string_view id) {
   disable_messaging(*gone);
 }
 
-void Room::receive(std::string_view participant, const Message& message) {
+void Room::receive(std::string_view participant, Message message) {
   ERRAND_ASSERT_HOME(options_.home);
   Participant* from = find(participant);
   if (!from) return;
@@ -159,21 +166,21 @@ void Room::receive(std::string_view participant, const Message& message) {
   receive_request(*from, message);
 }
 
-void Room::receive_answer(Participant& from, const Message& message) {
+void Room::receive_answer(Participant& from, Message& message) {
   std::optional<json::Object> header = header_of(message);
   if (header) header->erase(kTraceMember);
   if (message.type == "room.tool_call_response") {
-    if (!header) return calls_.take_answer(from, message.id, nullptr);
-    Content content{.header = std::move(*header), .bytes = message.attachment};
-    return calls_.take_answer(from, message.id, &content);
+    if (!header) return calls_.take_answer(from, message.id, std::nullopt);
+    return calls_.take_answer(
+        from, message.id,
+        Content{.header = std::move(*header), .bytes = std::move(message.attachment)});
   }
   if (message.type != "room.tool_call_response_chunk") return;
   // The message's id is also the call's number, and is readable even if the header is not.
-  if (!header) return calls_.take_output(from, cat("call-", message.id), nullptr);
-  const json::Object* chunk = json::object_at(&*header, "chunk");
-  if (!chunk) return;
-  Content content{.header = *chunk, .bytes = message.attachment};
-  calls_.take_output(from, json::text_at(&*header, "tool_call_id"), &content);
+  if (!header) return calls_.take_output(from, cat("call-", message.id), std::nullopt);
+  if (auto chunk = take_chunk_of(*header, message)) {
+    calls_.take_output(from, json::text_at(&*header, "tool_call_id"), std::move(*chunk));
+  }
 }
 
 void Room::set_attributes(Participant& from, const Message& message) {
@@ -197,7 +204,7 @@ void Room::set_attributes(Participant& from, const Message& message) {
                 json::write(json::Object{{"attributes", std::move(*changed)}}));
 }
 
-void Room::receive_request(Participant& from, const Message& message) {
+void Room::receive_request(Participant& from, Message& message) {
   std::optional<json::Object> header = header_of(message);
   if (!header) {
     return from.respond_error(message.id, RoomCode::invalid_request,
@@ -219,12 +226,12 @@ void Room::receive_request(Participant& from, const Message& message) {
 
 // Answers every chunk, because some clients wait for that before they send the next one.
 void Room::take_chunk(Request& request) {
-  const json::Object* chunk = json::object_at(&request.header, "chunk");
+  auto chunk = take_chunk_of(request.header, request.message);
   std::string_view call_id = json::text_at(&request.header, "tool_call_id");
   if (!chunk || call_id.empty()) {
     return request.refuse(RoomCode::invalid_request, "a chunk needs a tool_call_id and a chunk");
   }
-  calls_.take_input(request.from, call_id, {.header = *chunk, .bytes = request.message.attachment});
+  calls_.take_input(request.from, call_id, std::move(*chunk));
   request.answer(empty_content());
 }
 

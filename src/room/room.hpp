@@ -86,7 +86,7 @@ class Room final {
   // Returns the participant's id. Errors as of can_join().
   Result<std::string> join(JoinParams params);
   // A message of a participant. Every request is answered.
-  void receive(std::string_view participant, const Message& message);
+  void receive(std::string_view participant, Message message);
   void leave(std::string_view participant);
 
   // Sends all participants away for good: clients do not come back by themselves, and no client can
@@ -121,8 +121,8 @@ class Room final {
   Error full() const;
 
   // room.cpp
-  void receive_request(Participant& from, const Message& message);
-  void receive_answer(Participant& from, const Message& message);
+  void receive_request(Participant& from, Message& message);
+  void receive_answer(Participant& from, Message& message);
   void set_attributes(Participant& from, const Message& message);
   void take_chunk(Request& request);
   // `make` is called now or later, while the participant is there.

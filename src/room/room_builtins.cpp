@@ -99,7 +99,7 @@ void Room::send_message(Request& request, std::string_view tool) {
     return request.refuse(RoomCode::permission_denied,
                           cat("the token does not allow messaging.", tool));
   }
-  auto sent = parse_sent_message(request.arguments());
+  auto sent = parse_sent_message(request.take_arguments());
   if (!sent) return request.refuse(RoomCode::invalid_request, sent.error().describe());
   const SharedMessage push(message_push(request.from.id, sent->type, json::write(sent->message),
                                         std::move(sent->attachment)));
@@ -119,7 +119,7 @@ void Room::stream_messages(Request& request) {
   if (!request.from.scope.messaging->send) {
     return request.refuse(RoomCode::permission_denied, "the token does not allow messaging.stream");
   }
-  if (!is_open(request.arguments().header)) {
+  if (!is_open(request.take_arguments().header)) {
     return request.refuse(RoomCode::invalid_request, "messaging.stream takes a stream");
   }
   auto find_other = [this](const std::string& id) -> Participant* {
@@ -136,8 +136,8 @@ void Room::serve_queues(Request& request, std::string_view tool) {
   if (!from.scope.queues) {
     return request.refuse(RoomCode::permission_denied, "the token grants no queues");
   }
-  const Content arguments = request.arguments();
-  const json::Value* given = arguments.header.if_contains("json");
+  Content arguments = request.take_arguments();
+  json::Value* given = arguments.header.if_contains("json");
   const std::weak_ptr<char> alive = from.alive;
   // When the caller has left, neither the answer nor its delivery matters any more.
   auto give = [&from, id = request.message.id, span = request.span, alive](
@@ -152,7 +152,7 @@ void Room::serve_queues(Request& request, std::string_view tool) {
   queues_->serve({.caller = &from,
                   .grant = &*from.scope.queues,
                   .tool = std::string(tool),
-                  .arguments = given ? *given : json::Value(json::Object()),
+                  .arguments = given ? std::move(*given) : json::Value(json::Object()),
                   .answer = request.later(),
                   .give = std::move(give)});
 }
@@ -168,7 +168,7 @@ void Room::serve_developer(Request& request, std::string_view tool) {
   if (request.message.header.size() > options_.limits.log_bytes_max) {
     return request.refuse(RoomCode::invalid_request, "the line is too long");
   }
-  const Content arguments = request.arguments();
+  const Content arguments = request.take_arguments();
   const json::Object* given = json::object_at(&arguments.header, "json");
   const json::Object* data = is_plain ? given : json::object_at(given, "data");
   std::string_view type = is_plain ? tool : json::text_at(given, "type");
@@ -183,7 +183,7 @@ void Room::listen_to_logs(Request& request) {
   if (!request.from.scope.developer->logs) {
     return request.refuse(RoomCode::permission_denied, "the token does not allow reading logs");
   }
-  if (!is_open(request.arguments().header)) {
+  if (!is_open(request.take_arguments().header)) {
     return request.refuse(RoomCode::invalid_request, "developer.logs takes a stream");
   }
   if (logs_.listeners() >= options_.limits.log_listeners_max) {

@@ -27,6 +27,9 @@ struct RoomLimits {
   std::size_t calls_of_one_max = 1'000;  // in flight, of one caller: 1006
   std::size_t calls_to_one_max = 4'000;  // in flight, to one host: 1006
   std::size_t lists_of_one_max = 100;    // waiting for a participant, or to be read: 1008
+  // What a waiting call keeps: its tool_call_id, and the name of the participant that a list waits
+  // for: 1002.
+  std::size_t kept_name_bytes_max = 1024;
 
   std::size_t queues_max = 200;                     // of a room: 1008
   std::size_t queue_items_max = 10'000;             // of a queue: 1008
@@ -46,6 +49,7 @@ struct RoomLimits {
   std::uint64_t file_bytes_max = 256ULL * 1024 * 1024;        // of a file: 1008
   std::uint64_t files_bytes_max = 2ULL * 1024 * 1024 * 1024;  // of all files of a room: 1008
   std::size_t file_path_bytes_max = 512;                      // 3004
+  std::size_t file_call_bytes_max = 65536;                    // of a request without a stream: 1002
   std::size_t transfers_of_one_max = 20;       // uploads and downloads of a participant: 1008
   std::size_t transfers_max = 500;             // of a room: 1008
   std::size_t file_calls_waiting_max = 1'000;  // until the files are read, or changed: 1008

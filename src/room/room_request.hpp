@@ -13,15 +13,15 @@ namespace errand::room {
 // A request that a room has to answer.
 struct Room::Request {
   Participant& from;
-  const Message& message;
+  Message& message;
   json::Object header;                  // without the members that are about traces
   std::string traceparent;              // may be empty
   std::shared_ptr<CallSpan> span = {};  // of a call that the room itself serves; may be null
 
-  Content arguments() const { return arguments_of(header, message.attachment); }
-  void answer(const Content& content) const {
+  Content take_arguments() { return room::take_arguments(header, message.attachment); }
+  void answer(Content content) const {
     if (span) span->end(content);
-    from.respond(message.id, content);
+    from.respond(message.id, std::move(content));
   }
   // Answers later, unless the participant has left by then.
   std::function<void(const Content&)> later() const {

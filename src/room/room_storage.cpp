@@ -30,7 +30,7 @@ void Room::serve_storage(Request& request, std::string_view tool) {
                 .grant = *from.scope.storage,
                 .room_url = from.url,
                 .transfers = from.transfers};
-  Content arguments = request.arguments();
+  Content arguments = request.take_arguments();
   if (Storage::is_transfer(tool)) {
     if (!is_open(arguments.header)) {
       return request.refuse(RoomCode::invalid_request, cat("storage.", tool, " takes a stream"));
@@ -39,10 +39,13 @@ void Room::serve_storage(Request& request, std::string_view tool) {
       return storage_->begin_transfer(tool, std::move(user), reply);
     });
   }
-  const json::Value* given = arguments.header.if_contains("json");
+  if (request.message.header.size() > options_.limits.file_call_bytes_max) {
+    return request.refuse(RoomCode::invalid_request, "the request is too long");
+  }
+  json::Value* given = arguments.header.if_contains("json");
   storage_->serve({.user = std::move(user),
                    .tool = std::string(tool),
-                   .arguments = given ? *given : json::Value(json::Object()),
+                   .arguments = given ? std::move(*given) : json::Value(json::Object()),
                    .answer = request.later()});
 }
 

@@ -123,6 +123,15 @@ TEST_F(RoomToolkits, AListWaitsForAParticipant) {
   EXPECT_EQ(timers_.pending(), 0U);
 }
 
+TEST_F(RoomToolkits, AListWaitsForNoNameThatIsTooLong) {
+  limits_.kept_name_bytes_max = 3;
+  Client ann = join({.name = "ann"});
+  EXPECT_EQ(ask(ann, "room.list_toolkits", R"({"participant_name":"bob","timeout":10})"), "");
+  EXPECT_EQ(ask(ann, "room.list_toolkits", R"({"participant_name":"bobo","timeout":10})"),
+            "__response__#99 {\"type\":\"error\",\"text\":\"the participant's name is too long\","
+            "\"code\":1002}\n");
+}
+
 TEST_F(RoomToolkits, AreGoneBeforeTheirUnregistrationIsAnswered) {
   Client ann = join({.name = "ann"});
   Client bob = join({.name = "bob"});

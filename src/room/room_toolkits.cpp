@@ -189,6 +189,9 @@ void Room::wait_for_participant(Request& request, std::string_view name, double 
   if (request.from.lists_waiting >= options_.limits.lists_of_one_max) {
     return request.refuse(RoomCode::operation_failed, "too many lists are waiting");
   }
+  if (name.size() > options_.limits.kept_name_bytes_max) {
+    return request.refuse(RoomCode::invalid_request, "the participant's name is too long");
+  }
   const double max = static_cast<double>(options_.limits.list_wait_max.count()) / 1000;
   const milliseconds wait(static_cast<std::int64_t>(std::min(timeout, max) * 1000));
   ++request.from.lists_waiting;
@@ -292,7 +295,7 @@ void Room::invoke(Request& request) {
   auto found = registration->toolkit.tools.find(tool);
   if (found == registration->toolkit.tools.end()) return request.answer(not_found("tool", tool));
 
-  Content arguments = request.arguments();
+  Content arguments = request.take_arguments();
   if (auto flaw = flaw_of(arguments.header)) {
     return request.refuse(RoomCode::invalid_request,
                           cat("the arguments are not a content: ", *flaw));

@@ -365,6 +365,15 @@ TEST_F(RoomStorage, IsBounded) {
   EXPECT_EQ(seen(ann), "open start:10:a:text/plain error:1008 ");
 }
 
+TEST_F(RoomStorage, TakesNoRequestThatIsTooLong) {
+  limits_.file_call_bytes_max = 120;
+  Client ann = user("ann");
+  EXPECT_EQ(use(ann, "exists", R"({"path":"a"})"), answered(R"({"exists":false})"));
+  EXPECT_NE(use(ann, "exists", cat(R"({"path":"a","x":")", std::string(120, 'x'), "\"}"))
+                .find("\"code\":1002"),
+            std::string::npos);
+}
+
 TEST_F(RoomStorage, AnswersEveryMistakeOfAClient) {
   Client ann = user("ann");
   upload(ann, "a", "1");

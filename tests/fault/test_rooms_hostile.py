@@ -166,6 +166,19 @@ class HostileTest(RoomCase):
             with self.assertRaises(ConnectionError):
                 peer.ask("room.list_toolkits", b'{"a":"' + b"x" * 10 * MEGABYTE + b'"}')
 
+    def test_waiting_calls_with_long_arguments(self):
+        arguments = {"type": "json", "json": {"name": "q", "create": True, "wait": True,
+                                              "more": "x" * 3 * MEGABYTE}}
+        with self.attack():
+            peer = RoomPeer(self.server.url, ROOM, self.token("eve", api={"queues": {}})).ready()
+            self.addCleanup(peer.close)
+            peer.packet_bytes = MEGABYTE
+            for _ in range(3 * GROWTH_MAX // (3 * MEGABYTE)):
+                peer.send("room.invoke_tool",
+                          {"toolkit": "queues", "tool": "receive", "arguments": arguments})
+            shown = peer.ask("room.invoke_tool", {"toolkit": "queues", "tool": "list"})
+            self.assertEqual([one["name"] for one in shown["json"]["queues"]], ["q"])
+
     def test_headers_that_are_no_json(self):
         with self.attack() as neighbours:
             peer = self.join("eve")

@@ -98,6 +98,13 @@ Task<void> send_much(Socket socket) {
   auto message = co_await socket->read();
 }
 
+// Nothing is written before the session waits.
+Task<void> tell_how_much_is_queued(Socket socket) {
+  for (int i = 0; i < 3; ++i) socket->send("x");
+  socket->send(std::to_string(socket->queued_bytes()));
+  auto message = co_await socket->read();
+}
+
 // What a client sees of one connection.
 struct Seen {
   std::vector<std::string> messages;
@@ -279,6 +286,13 @@ TEST_F(WebSockets, DropAPeerThatDoesNotRead) {
   EXPECT_EQ(ended(), WebSocketEnd::slow_reader);
 }
 
+TEST_F(WebSockets, CountWhatShortMessagesTakeInTheQueue) {
+  start(tell_how_much_is_queued);
+  auto seen = talk_to_server(request(), {}, 4);
+  ASSERT_TRUE(seen) << seen.error().describe();
+  EXPECT_EQ(seen->messages.back(), std::to_string(3 * (kQueuedMessageBytes + 1)));
+}
+
 TEST_F(WebSockets, PingASilentPeerAndThenDropIt) {
   start(echo, {.idle_timeout = milliseconds(200)});
   RawClient client(server_->port());
@@ -324,7 +338,7 @@ TEST_F(WebSockets, CountTheSizeOfACompressedMessageAfterItsDecompression) {
   start(echo, {.message_bytes_max = 100'000}, Compression::on);
   WebSocketRequest compressed = request();
   compressed.compression = Compression::on;
-  auto seen = talk_to_server(compressed, {std::string(8UL * 1024 * 1024, 'b')}, 1);
+  auto seen = talk_to_server(compressed, {std::string(7UL * 1024 * 1024, 'b')}, 1);
   ASSERT_TRUE(seen);
   EXPECT_EQ(seen->messages, std::vector<std::string>{});
   EXPECT_EQ(ended(), WebSocketEnd::too_large);

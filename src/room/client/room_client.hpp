@@ -150,10 +150,10 @@ class RoomClient final {
   Error not_connected() const;
 
   // room_receive.cpp
-  void receive(const Message& message);
-  void take_response(const Message& message);
-  void take_chunk(const Message& message);
-  void take_call(const Message& message, std::string_view toolkit);
+  void receive(Message& message);
+  void take_response(Message& message);
+  void take_chunk(Message& message);
+  void take_call(Message& message, std::string_view toolkit);
   void take_call_chunk(const Message& message);
   void take_message(const json::Object& header, const std::string& attachment);
   void learn(const json::Object& peer);

@@ -65,7 +65,7 @@ std::string Peer::name() const {
   return std::string(json::text_at(&attributes, "name"));
 }
 
-void RoomClient::receive(const Message& message) {
+void RoomClient::receive(Message& message) {
   const std::string_view type = message.type;
   if (type == "__response__") return take_response(message);
   if (type == "room.tool_call_response_chunk") return take_chunk(message);
@@ -91,10 +91,11 @@ void RoomClient::receive(const Message& message) {
   }
 }
 
-void RoomClient::take_response(const Message& message) {
+void RoomClient::take_response(Message& message) {
   auto header = parsed_header(message);
   Result<Content> content = Error(ErrorCode::unavailable, "the room's answer is not JSON");
-  if (header) content = Content{.header = std::move(*header), .bytes = message.attachment};
+  if (header)
+    content = Content{.header = std::move(*header), .bytes = std::move(message.attachment)};
   if (auto waiting = waiting_.find(message.id); waiting != waiting_.end()) {
     return waiting->second->settle(std::move(content));
   }
@@ -102,18 +103,19 @@ void RoomClient::take_response(const Message& message) {
   if (due) due.mapped()->take_answer(std::move(content));
 }
 
-void RoomClient::take_chunk(const Message& message) {
+void RoomClient::take_chunk(Message& message) {
   auto header = parsed_header(message);
   if (!header) return;
   auto call = calls_.find(json::text_at(&*header, "tool_call_id"));
   if (call == calls_.end()) return;
-  call->second->take_chunk({.header = member_object(*header, "chunk"), .bytes = message.attachment},
-                           message.header.size() + message.attachment.size());
+  const std::size_t size = message.header.size() + message.attachment.size();
+  call->second->take_chunk(
+      {.header = member_object(*header, "chunk"), .bytes = std::move(message.attachment)}, size);
 }
 
 // ---- Calls of others ----------------------------------------------------------------------------
 
-void RoomClient::take_call(const Message& message, std::string_view toolkit) {
+void RoomClient::take_call(Message& message, std::string_view toolkit) {
   auto refuse = [&](RoomCode code, std::string_view why) {
     connection_->send(to_message(message.id, "room.tool_call_response", error_content(code, why)));
   };
@@ -135,7 +137,7 @@ void RoomClient::take_call(const Message& message, std::string_view toolkit) {
                          .id = id,
                          .toolkit = std::string(toolkit),
                          .tool = std::string(json::text_at(&*header, "name")),
-                         .arguments = arguments_of(*header, message.attachment),
+                         .arguments = take_arguments(*header, message.attachment),
                          .caller_id = std::string(json::text_at(&*header, "caller_id")),
                          .on_behalf_of_id = std::string(json::text_at(&*header, "on_behalf_of_id")),
                          .caller_context = member_object(*header, "caller_context"),

@@ -137,17 +137,18 @@ std::int64_t close_status(const json::Object& close) {
   return json::integer_at(&close, "status_code").value_or(kNormalEnd);
 }
 
-Content arguments_of(const json::Object& request, const std::string& attachment) {
-  const json::Value* arguments = request.if_contains("arguments");
+Content take_arguments(json::Object& request, std::string& attachment) {
+  json::Value* arguments = request.if_contains("arguments");
   if (!arguments || arguments->is_null()) return empty_content();
-  const json::Object* object = arguments->if_object();
+  json::Object* object = arguments->if_object();
   const json::Value* type = object ? object->if_contains("type") : nullptr;
-  if (!type || !type->is_string()) return json_content(*arguments);
-  return {.header = *object, .bytes = attachment};
+  if (!type || !type->is_string()) return json_content(std::move(*arguments));
+  return {.header = std::move(*object), .bytes = std::move(attachment)};
 }
 
-Message to_message(std::uint64_t id, std::string_view type, const Content& content) {
-  Message message{.id = id, .type = std::string(type), .header = "", .attachment = content.bytes};
+Message to_message(std::uint64_t id, std::string_view type, Content content) {
+  Message message{
+      .id = id, .type = std::string(type), .header = "", .attachment = std::move(content.bytes)};
   json::write(message.header, content.header);
   return message;
 }

@@ -71,8 +71,9 @@ Content close_content(int status = kNormalEnd, std::string_view message = "");
 std::int64_t close_status(const json::Object& close);
 
 // The arguments of a request. Plain JSON without a type of content is what older callers send.
-Content arguments_of(const json::Object& request, const std::string& attachment);
+// They are taken out of the request, because they can be long.
+Content take_arguments(json::Object& request, std::string& attachment);
 
-Message to_message(std::uint64_t id, std::string_view type, const Content& content);
+Message to_message(std::uint64_t id, std::string_view type, Content content);
 
 }  // namespace errand::room

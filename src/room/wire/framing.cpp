@@ -1,6 +1,7 @@
 #include "room/wire/framing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -43,12 +44,11 @@ Error beyond(std::string_view name, std::size_t max) {
 }  // namespace
 
 std::vector<std::string> to_packets(const Message& message) {
-  std::string payload;
-  payload.reserve(kLengthBytes + message.header.size() + message.attachment.size());
-  append_number<std::uint64_t>(payload, message.header.size());
-  payload += message.header;
-  payload += message.attachment;
-  const std::size_t count = (payload.size() + kPacketPayloadBytes - 1) / kPacketPayloadBytes;
+  std::string length;
+  append_number<std::uint64_t>(length, message.header.size());
+  std::array<std::string_view, 3> rest = {length, message.header, message.attachment};
+  const std::size_t size = length.size() + message.header.size() + message.attachment.size();
+  const std::size_t count = (size + kPacketPayloadBytes - 1) / kPacketPayloadBytes;
 
   std::vector<std::string> packets;
   packets.reserve(count + 1);
@@ -60,9 +60,16 @@ std::vector<std::string> to_packets(const Message& message) {
   packets.push_back(std::move(first));
   for (std::size_t number = 1; number <= count; ++number) {
     std::string packet;
+    const std::size_t before = (number - 1) * kPacketPayloadBytes;
+    const std::size_t end = kDataHeadBytes + std::min(size - before, kPacketPayloadBytes);
+    packet.reserve(end);
     append_number<std::uint64_t>(packet, message.id);
     append_number<std::uint32_t>(packet, static_cast<std::uint32_t>(number));
-    packet.append(payload, (number - 1) * kPacketPayloadBytes, kPacketPayloadBytes);
+    for (std::string_view& part : rest) {
+      const std::size_t taken = std::min(part.size(), end - packet.size());
+      packet += part.substr(0, taken);
+      part.remove_prefix(taken);
+    }
     packets.push_back(std::move(packet));
   }
   return packets;
@@ -99,7 +106,9 @@ Result<void> MessageReader::begin(std::string_view packet, std::uint64_t id) {
   packets_ = read_number<std::uint32_t>(packet.substr(kDataHeadBytes));
   if (packets_ > limits_.packets_max) return beyond("packets", limits_.packets_max);
   message_ = Message{.id = id, .type = std::string(type)};
-  payload_.clear();
+  if (packets_ > 0) message_.header.clear();
+  header_left_ = 0;
+  length_.clear();
   taken_ = 0;
   reading_ = true;
   return {};
@@ -108,24 +117,35 @@ Result<void> MessageReader::begin(std::string_view packet, std::uint64_t id) {
 Result<void> MessageReader::add(std::string_view payload, std::uint64_t id, std::uint32_t number) {
   if (!reading_) return malformed("a packet belongs to no message");
   if (id != message_.id || number != taken_ + 1) return malformed("a packet is out of order");
-  if (payload_.size() + payload.size() > limits_.message_bytes_max + kLengthBytes) {
+  if (length_.size() + held_bytes() + payload.size() > limits_.message_bytes_max + kLengthBytes) {
     return beyond("messageBytes", limits_.message_bytes_max);
   }
-  payload_.append(payload);
+  put(payload);
   ++taken_;
   return {};
 }
 
+// The length of the header, the header, the attachment: cut anywhere.
+void MessageReader::put(std::string_view payload) {
+  if (length_.size() < kLengthBytes) {
+    const std::size_t taken = std::min(payload.size(), kLengthBytes - length_.size());
+    length_ += payload.substr(0, taken);
+    payload.remove_prefix(taken);
+    if (length_.size() < kLengthBytes) return;
+    header_left_ = read_number<std::uint64_t>(length_);
+  }
+  const auto taken =
+      static_cast<std::size_t>(std::min<std::uint64_t>(payload.size(), header_left_));
+  message_.header += payload.substr(0, taken);
+  message_.attachment += payload.substr(taken);
+  header_left_ -= taken;
+}
+
 Result<Message> MessageReader::finish() {
   reading_ = false;
-  std::string payload = std::exchange(payload_, {});
   if (packets_ == 0) return std::move(message_);
-  if (payload.size() < kLengthBytes) return malformed("a message has no header length");
-  const auto length = read_number<std::uint64_t>(payload);
-  if (length > payload.size() - kLengthBytes)
-    return malformed("a header is longer than its message");
-  message_.header = payload.substr(kLengthBytes, static_cast<std::size_t>(length));
-  message_.attachment = payload.substr(kLengthBytes + static_cast<std::size_t>(length));
+  if (length_.size() < kLengthBytes) return malformed("a message has no header length");
+  if (header_left_ > 0) return malformed("a header is longer than its message");
   return std::move(message_);
 }
 

@@ -60,17 +60,23 @@ class MessageReader final {
   Result<std::optional<Message>> take(std::string_view packet);
 
   // Of a message that has begun and not ended.
-  std::size_t held_bytes() const { return reading_ ? payload_.size() : 0; }
+  std::size_t held_bytes() const {
+    return reading_ ? message_.header.size() + message_.attachment.size() : 0;
+  }
 
  private:
   Result<void> begin(std::string_view packet, std::uint64_t id);
   Result<void> add(std::string_view packet, std::uint64_t id, std::uint32_t number);
+  void put(std::string_view payload);
   Result<Message> finish();
 
   const FrameLimits limits_;
+  // What has come of the message: its parts grow where they stay, so that nothing is copied at the
+  // end.
   Message message_;
-  std::string payload_;
-  std::uint32_t packets_ = 0;  // of the message that is being read
+  std::string length_;             // of the header, as it came
+  std::uint64_t header_left_ = 0;  // bytes of it that have not come, once its length is known
+  std::uint32_t packets_ = 0;      // of the message that is being read
   std::uint32_t taken_ = 0;
   bool reading_ = false;
 };

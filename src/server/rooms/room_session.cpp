@@ -47,8 +47,9 @@ class SocketOutlet final : public room::Outlet {
  private:
   static constexpr std::size_t kLargePacketBytes = 16U * 1024;
 
+  // With what two packets take beside their bytes.
   static std::size_t size_of(const room::Message& message) {
-    return message.header.size() + message.attachment.size();
+    return message.header.size() + message.attachment.size() + 2 * net::kQueuedMessageBytes;
   }
 
   std::shared_ptr<net::WebSocket> socket_;
@@ -64,7 +65,7 @@ class Seat final {
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
-  void receive(const room::Message& message) { room_->receive(id_, message); }
+  void receive(room::Message message) { room_->receive(id_, std::move(message)); }
 
  private:
   std::shared_ptr<room::Room> room_;
@@ -80,7 +81,7 @@ std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& se
     const bool too_large = message.error().code() == ErrorCode::too_large;
     return net::CloseFrame{too_large ? kTooBig : kProtocolError, message.error().message()};
   }
-  if (*message) seat.receive(**message);
+  if (*message) seat.receive(std::move(**message));
   return std::nullopt;
 }
 

@@ -28,6 +28,8 @@ class RoomPeer:
                  headers: dict[str, str] | None = None):
         address = urlsplit(url)
         self.socket = socket.create_connection((address.hostname, address.port), SECONDS_MAX)
+        # As every client of rooms does: a message is several frames.
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         lines = {"Host": address.netloc, "Connection": "Upgrade", "Upgrade": "websocket",
                  "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ=="}
         if token:
