@@ -126,6 +126,9 @@ class Tool {
   virtual const ToolDecl& decl() const = 0;
   // An exception that comes out is a bug of the tool; the model is told that the call failed.
   virtual Task<ToolOutcome> invoke(ToolCall call, ToolContext context) = 0;
+  // True if invoke() never waits for anything and takes no time: its call needs no task of its own
+  // that a deadline could cut off.
+  virtual bool is_instant() const { return false; }
 };
 using ToolPtr = std::shared_ptr<Tool>;
 

@@ -66,6 +66,10 @@ Task<ToolOutcome> ToolCaller::call(ToolPtr tool, ToolCall call, ToolContext cont
   auto running = std::make_shared<Running>(home_, secrets_, context.who.workspace);
   context.secrets = &running->secrets;
   running->sink = std::exchange(context.progress, running.get());
+  if (tool->is_instant()) {
+    ToolOutcome outcome = co_await invoke_safely(std::move(tool), std::move(call), context, &log_);
+    co_return outcome;
+  }
   const SteadyTime begun = std::chrono::steady_clock::now();
   const SteadyTime deadline = context.deadline;
   TaskGroup::Ticket task =

@@ -36,7 +36,10 @@ class Odd final : public Tool {
     co_return text_outcome("done");
   }
 
+  bool is_instant() const override { return instant; }
+
   int running = 0;
+  bool instant = false;
 
  private:
   struct Running {
@@ -80,6 +83,23 @@ TEST_F(ToolCallerTest, ACallGivesItsOutcomeAndItsProgress) {
   Reports reports;
   EXPECT_EQ(call("report", {.progress = &reports}), "done");
   EXPECT_EQ(reports.said, "half");
+}
+
+// Whether the loop does something else during a call.
+Task<bool> gives_way(ToolCaller* caller, ToolPtr tool) {
+  auto has_run = std::make_shared<bool>(false);
+  asio::post(co_await asio::this_coro::executor, [has_run] { *has_run = true; });
+  ToolCall call{.run = *RunId::parse("run_1"), .id = *ToolUseId::parse("tu_1")};
+  call.arguments["do"] = "answer";
+  ToolOutcome outcome = co_await caller->call(std::move(tool), std::move(call), {}, nullptr);
+  EXPECT_EQ(text_of(outcome), "done");
+  co_return *has_run;
+}
+
+TEST_F(ToolCallerTest, OnlyAToolThatIsNotInstantHasATaskOfItsOwn) {
+  EXPECT_TRUE(run_task(io_, gives_way(&caller_, odd_)));
+  odd_->instant = true;
+  EXPECT_FALSE(run_task(io_, gives_way(&caller_, odd_)));
 }
 
 TEST_F(ToolCallerTest, WhatAToolThrowsFailsItsCallAndIsNotTold) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "json/write.hpp"
 
 namespace errand::llm {
 
@@ -14,12 +13,12 @@ void add_openai_headers(HeaderList& headers, const std::string& api_key,
 }
 
 ProviderRequest openai_request(const std::string& path, const std::string& api_key,
-                               const HeaderList& besides, const json::Object& body) {
+                               const HeaderList& besides, std::string body) {
   ProviderRequest out{
       .path = path,
-      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}}};
+      .headers = {{"content-type", "application/json"}, {"accept", "text/event-stream"}},
+      .body = std::move(body)};
   add_openai_headers(out.headers, api_key, besides);
-  json::write(out.body, body);
   return out;
 }
 

@@ -3,7 +3,6 @@
 #include <string>
 #include <string_view>
 
-#include "json/value.hpp"
 #include "llm/provider.hpp"
 
 namespace errand::llm {
@@ -13,7 +12,7 @@ void add_openai_headers(HeaderList& headers, const std::string& api_key, const H
 
 // A question whose answer is streamed.
 ProviderRequest openai_request(const std::string& path, const std::string& api_key,
-                               const HeaderList& besides, const json::Object& body);
+                               const HeaderList& besides, std::string body);
 
 // The list of models: it is at `models_path`, and then need not have this one, or it lies beside
 // the endpoint `name` that `path` ends with.

@@ -1,5 +1,6 @@
 // Builds the request for a response.
 #include "base/text.hpp"
+#include "json/write.hpp"
 #include "llm/answer_tool.hpp"
 #include "llm/file_words.hpp"
 #include "llm/members.hpp"
@@ -185,7 +186,9 @@ ProviderRequest ResponsesProvider::build(const TurnRequest& request) const {
   body["store"] = false;
   body["include"] = json::Array{"reasoning.encrypted_content"};
   body["stream"] = true;
-  return openai_request(options_.path, options_.api_key, options_.headers, body);
+  std::string text;
+  json::write(text, body);
+  return openai_request(options_.path, options_.api_key, options_.headers, std::move(text));
 }
 
 ProviderProbe ResponsesProvider::probe() const {

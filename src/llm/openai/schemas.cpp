@@ -114,6 +114,10 @@ json::Object parameters_of(const ToolDecl& tool, std::optional<std::int64_t> len
   return std::move(value.as_object());
 }
 
+bool is_sent_as_it_is(const json::Object& schema) {
+  return schema.contains("type") && schema.contains("properties") && !array_at(&schema, "allOf");
+}
+
 std::string_view effort_of(int level, std::string_view effort_min) {
   if (level <= 0) return effort_min;
   return level <= 35 ? "low" : level <= 65 ? "medium" : "high";

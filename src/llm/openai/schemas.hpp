@@ -14,6 +14,8 @@ bool fits_strict_subset(const json::Object& schema);
 // A tool's schema as an object's, with "properties" even if there are none. String limits beyond
 // `length_max` are left out.
 json::Object parameters_of(const ToolDecl& tool, std::optional<std::int64_t> length_max = {});
+// Whether that is the tool's own schema, as long as no limits are left out.
+bool is_sent_as_it_is(const json::Object& schema);
 
 // 0 is `effort_min`; else "low", "medium" or "high".
 std::string_view effort_of(int level, std::string_view effort_min);

@@ -11,6 +11,7 @@ class CalculatorTool final : public Tool {
 
   const ToolDecl& decl() const override { return decl_; }
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override;
+  bool is_instant() const override { return true; }
 
  private:
   const ToolDecl decl_;

@@ -14,6 +14,7 @@ class CurrentTimeTool final : public Tool {
 
   const ToolDecl& decl() const override { return decl_; }
   Task<ToolOutcome> invoke(ToolCall call, ToolContext context) override;
+  bool is_instant() const override { return true; }
 
  private:
   const Clock& clock_;
