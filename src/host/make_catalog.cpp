@@ -58,7 +58,7 @@ std::unique_ptr<llm::Model> make_model(ModelConfig& model, const ModelSurroundin
   if (model.info.provider == kScripted) {
     return llm::make_scripted_model(std::move(model.script), around.timers, around.home);
   }
-  return llm::make_demo_model(around.timers, around.home);
+  return llm::make_demo_model(around.timers, around.home, around.pool);
 }
 
 PlainModels make_plain_models(Config& config, const ModelSurroundings& around) {

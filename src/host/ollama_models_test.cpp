@@ -41,7 +41,7 @@ class OllamaModelsTest : public testing::Test {
              .timers = timers_,
              .home = io_.get_executor(),
              .make = [this](const std::string&) -> std::shared_ptr<llm::Model> {
-               return llm::make_demo_model(timers_, io_.get_executor());
+               return llm::make_demo_model(timers_, io_.get_executor(), nullptr);
              }},
             VendorConfig{.base_url = std::move(url)},
             known};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "llm/failure.hpp"
 #include "llm/paced_stream.hpp"
@@ -40,18 +41,69 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t number) {
   return events;
 }
 
+std::unique_ptr<TurnStream> play(const ScriptedTurn& turn, std::size_t number, Timers& timers,
+                                 const Executor& home) {
+  const Pace pace{.delay = turn.delay, .delta_delay = turn.delta_delay};
+  return std::make_unique<PacedStream>(events_of(turn, number), pace, timers, home);
+}
+
+// Plays a turn that the pool chooses when its first events are asked for.
+class AsideStream final : public TurnStream {
+ public:
+  using Choose = std::function<Result<ScriptedTurn>()>;
+  using Play = std::function<std::unique_ptr<TurnStream>(const ScriptedTurn&)>;
+
+  AsideStream(Choose choose, Play play, BlockingPool& pool)
+      : choose_(std::move(choose)), play_(std::move(play)), pool_(pool) {}
+
+  Task<std::vector<TurnEvent>> next() override {
+    if (!stream_) {
+      const auto turn = co_await surely_aside(&pool_, std::exchange(choose_, {}));
+      stream_ = play_(turn ? *turn
+                           : ScriptedTurn{.failure = make_failure(error_class::kServer,
+                                                                  turn.error().message())});
+      if (is_aborted_) stream_->abort();
+    }
+    auto events = co_await stream_->next();
+    co_return events;
+  }
+
+  void abort() override {
+    is_aborted_ = true;
+    if (stream_) stream_->abort();
+  }
+
+ private:
+  Choose choose_;  // empty once it is asked
+  const Play play_;
+  BlockingPool& pool_;
+  std::unique_ptr<TurnStream> stream_;  // nullptr: not chosen yet
+  bool is_aborted_ = false;
+};
+
 }  // namespace
 
 PlayedModel::PlayedModel(ChooseTurn choose, OutputMechanism mechanism, Timers& timers,
-                         Executor home)
-    : choose_(std::move(choose)), mechanism_(mechanism), timers_(timers), home_(std::move(home)) {}
+                         Executor home, BlockingPool* pool)
+    : choose_(std::make_shared<const ChooseTurn>(std::move(choose))),
+      mechanism_(mechanism),
+      timers_(timers),
+      home_(std::move(home)),
+      pool_(pool) {}
 
 std::unique_ptr<TurnStream> PlayedModel::ask(TurnRequest request) {
   const auto number = static_cast<std::size_t>(std::ranges::count(
       request.messages, Role::assistant, [](const auto& one) { return one->role; }));
-  const ScriptedTurn turn = choose_(request, number);
-  const Pace pace{.delay = turn.delay, .delta_delay = turn.delta_delay};
-  return std::make_unique<PacedStream>(events_of(turn, number), pace, timers_, home_);
+  if (!pool_) return play((*choose_)(request, number), number, timers_, home_);
+  // The pool may still be choosing when the model is gone.
+  auto choose = [choose = choose_, request = std::move(request), number]() mutable {
+    const TurnRequest asked = std::move(request);
+    return Result<ScriptedTurn>((*choose)(asked, number));
+  };
+  auto play_turn = [this, number](const ScriptedTurn& turn) {
+    return play(turn, number, timers_, home_);
+  };
+  return std::make_unique<AsideStream>(std::move(choose), std::move(play_turn), *pool_);
 }
 
 }  // namespace errand::llm

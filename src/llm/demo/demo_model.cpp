@@ -175,8 +175,8 @@ ScriptedTurn turn_for(const TurnRequest& request, std::size_t) {
 
 }  // namespace
 
-std::unique_ptr<Model> make_demo_model(Timers& timers, Executor home) {
-  return std::make_unique<PlayedModel>(turn_for, OutputMechanism::native, timers, std::move(home));
+std::unique_ptr<Model> make_demo_model(Timers& timers, Executor home, BlockingPool* pool) {
+  return std::make_unique<PlayedModel>(turn_for, OutputMechanism::native, timers, home, pool);
 }
 
 }  // namespace errand::llm

@@ -158,7 +158,7 @@ class DemoModelTest : public testing::Test {
 
   asio::io_context io_{1};
   ManualTimers timers_;
-  const std::unique_ptr<Model> model_ = make_demo_model(timers_, io_.get_executor());
+  const std::unique_ptr<Model> model_ = make_demo_model(timers_, io_.get_executor(), nullptr);
   const std::string system_prompt_;
   std::vector<Message> messages_;
   std::vector<ToolDecl> tools_;
