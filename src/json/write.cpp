@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 
 namespace errand::json {
 namespace {
@@ -17,6 +19,35 @@ constexpr auto kClasses = [] {
   for (std::size_t i = 0x80; i < 256; ++i) classes[i] = CharClass::multibyte;
   return classes;
 }();
+
+// Room for a long text, for some escapes in it, and for what is written behind it: a string that
+// grows over its end is copied and takes twice its size.
+void make_room(std::string& out, std::size_t bytes) {
+  constexpr std::size_t kLongBytes = 4096;
+  if (bytes < kLongBytes || out.capacity() - out.size() > bytes + 2) return;
+  out.reserve(out.size() + bytes + bytes / 8);
+}
+
+// Whether one of eight bytes is no plain one.
+bool has_special(std::uint64_t bytes) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kHighest = 0x80 * kEach;
+  // The highest bit of each byte that is zero, and perhaps of bytes above such a byte.
+  auto zeros = [](std::uint64_t of) { return (of - kEach) & ~of; };
+  const std::uint64_t controls = (bytes - 0x20 * kEach) & ~bytes;
+  return ((bytes | controls | zeros(bytes ^ kEach * '"') | zeros(bytes ^ kEach * '\\')) &
+          kHighest) != 0;
+}
+
+// Past the plain bytes of the text, eight at a time; perhaps not all of them.
+std::size_t skip_plain(std::string_view text, std::size_t at) {
+  std::uint64_t bytes = 0;
+  for (; at + sizeof bytes <= text.size(); at += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + at, sizeof bytes);
+    if (has_special(bytes)) break;
+  }
+  return at;
+}
 
 void write_escape(std::string& out, char c) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -49,19 +80,21 @@ void write_double(std::string& out, double number) {
 }  // namespace
 
 void write_string(std::string& out, std::string_view text) {
+  make_room(out, text.size());
   out.push_back('"');
   std::size_t start = 0;
-  for (std::size_t i = 0; i < text.size();) {
+  for (std::size_t i = skip_plain(text, 0); i < text.size();) {
     switch (kClasses[static_cast<unsigned char>(text[i])]) {
       case CharClass::plain: ++i; break;
       case CharClass::escape:
         out.append(text, start, i - start);
         write_escape(out, text[i]);
         start = ++i;
+        i = skip_plain(text, i);
         break;
       case CharClass::multibyte:
         if (std::size_t length = utf8_sequence_length(text.substr(i)); length > 0) {
-          i += length;
+          i = skip_plain(text, i + length);
           break;
         }
         out.append(text, start, i - start);
