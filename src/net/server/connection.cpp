@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 
 namespace errand::net {
@@ -301,21 +302,27 @@ Task<void> Connection::drain() {
 
 bool Connection::send_now(Outgoing& out) {
   error_code error;
-  std::size_t count = out.is_one_piece() ? socket_.write_some(out.buffers().front(), error)
-                                         : socket_.write_some(out.buffers(), error);
+  const Outgoing::Buffers next = out.next();
+  std::size_t count = out.is_one_piece() ? socket_.write_some(next.front(), error)
+                                         : socket_.write_some(next, error);
   out.advance(count);
+  is_full_ = count < asio::buffer_size(next);
   return !error || error == asio::error::would_block || error == asio::error::try_again;
 }
 
 Task<bool> Connection::send_rest(Outgoing* out) {
   UnsentBytes::Share unsent(shared_.unsent, [this] { reset(); });
   while (!out->empty()) {
-    out->free_sent();
+    if (is_full_) out->free_sent();
     unsent.set(out->held());
     enter(Phase::writing, after(shared_.limits.write_timeout));
-    auto [error, count] = co_await socket_.async_write_some(out->buffers(), as_result);
-    if (error) co_return false;
-    out->advance(count);
+    if (is_full_) {
+      auto [error] = co_await socket_.async_wait(Socket::wait_write, as_result);
+      if (error) co_return false;
+    } else {
+      co_await let_others_run();
+    }
+    if (!send_now(*out)) co_return false;
   }
   enter(Phase::handling, SteadyTime::max());
   co_return true;

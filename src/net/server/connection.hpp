@@ -120,7 +120,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close();
   void set_linger_zero();
 
-  // Sends as much as fits without waiting; false if the connection is broken.
+  // Sends as much as fits at once and without waiting; false if the connection is broken.
   bool send_now(Outgoing& out);
   // Sends the rest.
   Task<bool> send_rest(Outgoing* out);
@@ -146,6 +146,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   AnswerShape shape_;  // for the answer to the present request
   Phase phase_ = Phase::idle;
   bool expired_ = false;
+  bool is_full_ = false;  // the socket took less than it was given last
   bool from_loopback_ = false;
   bool gone_ = false;                // the client of an event stream has left
   std::function<void()> when_left_;  // of a handler that waits for something
