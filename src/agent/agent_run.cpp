@@ -5,6 +5,7 @@
 
 #include "agent/session_history.hpp"
 #include "agent/turn_files.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -292,8 +293,8 @@ Step AgentRun::choose_step() const {
 
 // The journal and the state in memory always say the same.
 void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
-  state_->apply(entry);
   log_->write(entry, wait_max);
+  state_->apply(std::move(entry));
 }
 
 Task<void> AgentRun::freeze() {
@@ -351,18 +352,27 @@ Task<bool> AgentRun::cancel_children() {
   co_return true;
 }
 
+Task<Result<AddedHistory>> AgentRun::make_history() {
+  const std::size_t bytes = state_->conversation_bytes() - state_->past().bytes();
+  auto make = [addition = addition_of(*state_)]() mutable {
+    return Result<AddedHistory>(added_history(std::move(addition)));
+  };
+  auto made = co_await surely_aside(bytes > kBytesInABreath ? around_.schemas.pool : nullptr,
+                                    std::move(make));
+  co_return made;
+}
+
 Task<void> AgentRun::finish(TerminalEntry terminal) {
-  state_->apply(terminal);
-  Event event = terminal_event(*state_, terminal);
   AddedHistory added;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
-  if (is_told) added.entries = added_history(*state_);
-  std::vector<std::string> history;
-  for (const HistoryEntry& entry : added.entries) {
-    history.push_back(to_history_entry(entry));
-    added.bytes += static_cast<std::int64_t>(history.back().size());
+  if (is_told) {
+    auto made = co_await make_history();
+    if (!made) co_return observer_.on_broken(made.error());
+    added = std::move(*made);
   }
-  auto end = co_await log_->finish(terminal, std::move(event), std::move(history));
+  state_->apply(terminal);
+  Event event = terminal_event(*state_, terminal);
+  auto end = co_await log_->finish(terminal, std::move(event), std::move(added.bodies));
   if (!end) co_return;
   if (*end == RunLog::End::durable) {
     if (is_told && joined_at_ && around_.histories) {

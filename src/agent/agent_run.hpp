@@ -73,6 +73,8 @@ class RunObserver {
   virtual void on_broken(const Error& error) = 0;
 };
 
+struct AddedHistory;
+
 // One run in memory: asks the model, starts calls, folds answers, ends. It acts only when there is
 // something to do; a run that waits for its client has no task running.
 //
@@ -175,6 +177,8 @@ class AgentRun final {
   void fold_cancel(const std::string& reason);
   bool cancel_waits() const;
   Task<void> freeze();
+  // What the run adds to the history of its session; a long text is written on the pool.
+  Task<Result<AddedHistory>> make_history();
   Task<void> finish(TerminalEntry terminal);
   // Counts the end, and writes a log line if the run has failed.
   void tell_end(const TerminalEntry& terminal);

@@ -108,7 +108,8 @@ std::optional<int> reasoning_level(std::string_view word);
 std::string_view reasoning_effort(int level);
 
 // The conversation the run starts with, and the system prompt with the system's messages after it.
-std::vector<Message> opening_messages(const Spec& spec);
+// The messages share the spec.
+std::vector<std::shared_ptr<const Message>> opening_messages(std::shared_ptr<const Spec> spec);
 std::string whole_system_prompt(const Spec& spec);
 
 }  // namespace errand

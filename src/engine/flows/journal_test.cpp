@@ -80,7 +80,7 @@ struct JournalTest : RunTest {
     struct Read {
       static Task<std::string> first(PagedJournal* from) {
         auto line = co_await from->next();
-        co_return line && *line ? std::string(**line) : "none";
+        co_return line && *line ? std::string((*line)->text) : "none";
       }
     };
     return world.result_of(Read::first(&reader));

@@ -214,7 +214,9 @@ std::int64_t history_of(const std::vector<JournalEntry>& entries) {
 void begin_with(Spec& spec, const agent::Past& history) {
   std::vector<Message> messages;
   for (const llm::MessagePtr& message : history) messages.push_back(*message);
-  for (Message& message : opening_messages(spec)) messages.push_back(std::move(message));
+  for (const llm::MessagePtr& message : opening_messages(std::make_shared<const Spec>(spec))) {
+    messages.push_back(*message);
+  }
   spec.prompt.reset();
   spec.messages = std::move(messages);
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "engine/residency/whole_log.hpp"
 
 namespace errand::engine {
@@ -422,6 +423,9 @@ void Residency::on_end(LiveRun& run) {
 
 Task<void> Residency::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
   co_await agent->stop(CancelReason::shutdown);
+  auto large = agent->state().large_parts();
+  agent.reset();
+  if (large) co_await free_aside(deps_.surroundings.schemas.pool, std::move(large));
 }
 
 void Residency::on_read_after_end(LiveRun& run, bool is_read) {
