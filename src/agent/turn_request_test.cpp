@@ -22,7 +22,8 @@ std::unique_ptr<State> make_state() {
   created.spec.system_prompt = "Be brief.";
   created.spec.prompt = "go";
   created.spec.reasoning_level = 36;
-  created.spec.output_schema = {.name = "place", .schema = share_schema({{"type", "object"}})};
+  created.spec.output_schema =
+      OutputSchema{.name = "place", .schema = share_schema({{"type", "object"}})};
   created.tools = share_decls({{.name = "look"}});
   auto state = std::make_unique<State>();
   state->apply(created);

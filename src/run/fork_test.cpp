@@ -22,7 +22,7 @@ TEST(Fork, WhatIsAbsentStaysAsItIs) {
   spec.metadata = {{"a", "b"}};
   spec.budgets.max_tool_turns = 7;
   spec.reasoning_level = 30;
-  spec.output_schema = {.schema = share_schema({{"type", "object"}})};
+  spec.output_schema = OutputSchema{.schema = share_schema({{"type", "object"}})};
   auto params = parse("{}");
   ASSERT_TRUE(params);
   EXPECT_FALSE(params->from_seq);

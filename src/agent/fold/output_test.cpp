@@ -21,7 +21,8 @@ struct Answered {
     CreatedEntry created;
     created.spec.prompt = "go";
     if (!schema.empty()) {
-      created.spec.output_schema = {.schema = share_schema(json::parse(schema)->as_object())};
+      created.spec.output_schema =
+          OutputSchema{.schema = share_schema(json::parse(schema)->as_object())};
     }
     state.apply(created);
     state.apply(TurnEntry{});
@@ -104,8 +105,8 @@ TEST(Output, TotalsTellOfTheModelAndTheWayOfTheLastTurn) {
 TEST(Output, ASchemaThatAServerBreaksOverIsToldInWords) {
   auto next = [](std::string message) {
     CreatedEntry created;
-    created.spec.output_schema = {.schema = share_schema({}),
-                                  .enforcement = Enforcement::best_effort};
+    created.spec.output_schema =
+        OutputSchema{.schema = share_schema({}), .enforcement = Enforcement::best_effort};
     created.output_mechanism = OutputMechanism::native;
     State state;
     state.apply(created);
@@ -126,7 +127,8 @@ TEST(Output, ASchemaThatAnotherModelWillNotHaveIsToldInWordsIfThatIsAllowed) {
   refused.refuses_schema = true;
   auto next = [&](Enforcement enforcement) {
     CreatedEntry created;
-    created.spec.output_schema = {.schema = share_schema({}), .enforcement = enforcement};
+    created.spec.output_schema =
+        OutputSchema{.schema = share_schema({}), .enforcement = enforcement};
     State state;
     state.apply(created);
     state.apply(TurnEntry{});

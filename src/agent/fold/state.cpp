@@ -293,7 +293,7 @@ const std::string* State::final_text() const {
   return has_text ? &last_text_ : nullptr;
 }
 
-void State::add_spent(const Usage& usage, const std::optional<Pricing>& price) {
+void State::add_spent(const Usage& usage, const Sparse<Pricing>& price) {
   usage_ += usage;
   has_spent_ = true;
   std::optional<double> cost = errand::cost_usd(usage, price);

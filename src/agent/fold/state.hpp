@@ -11,6 +11,7 @@
 
 #include "agent/fold/guards.hpp"
 #include "agent/fold/past.hpp"
+#include "base/sparse.hpp"
 #include "llm/model.hpp"
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"
@@ -38,7 +39,7 @@ struct CallState {
   std::string note = {};           // JSON text; empty: the tool has kept none
   int samples = 0;                 // how often the model has answered its server
   std::vector<AnswerEntry> answers = {};  // to what its server has asked the client
-  std::optional<OutcomeEntry> outcome;
+  Sparse<OutcomeEntry> outcome;
   std::uint64_t mark = 0;          // see call_mark
   std::uint64_t failure_mark = 0;  // of the outcome; 0 without one
 };
@@ -98,7 +99,7 @@ class State {
   // Whether the model has been asked at all. A run of a session is created before that.
   bool has_begun() const { return turn_.index >= 0; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
-  const std::optional<TerminalEntry>& terminal() const { return terminal_; }
+  const Sparse<TerminalEntry>& terminal() const { return terminal_; }
   // Whether a process took the run over and nothing has come of it yet.
   bool is_just_resumed() const { return is_just_resumed_; }
 
@@ -137,7 +138,7 @@ class State {
   CallState* call_of(const ToolUseId& id);
   void close_batch();
   void retell_frozen_turn();
-  void add_spent(const Usage& usage, const std::optional<Pricing>& price);
+  void add_spent(const Usage& usage, const Sparse<Pricing>& price);
   // Whether a turn is this run's own, and not a turn that it was forked with.
   bool is_own(int turn) const;
 
@@ -166,7 +167,7 @@ class State {
   TurnState turn_;
   std::unordered_map<ToolUseId, std::size_t> call_indices_;  // of the turn's calls
   std::optional<CancelEntry> cancel_;
-  std::optional<TerminalEntry> terminal_;
+  Sparse<TerminalEntry> terminal_;
   std::string last_text_;
   Usage usage_;
   std::optional<double> cost_usd_ = 0;  // nothing if the cost of a part is unknown

@@ -102,7 +102,7 @@ bool fails_over_turn_limit(const State& state) {
 
 // Whether a vendor that will not have the output schema may be asked without it.
 bool may_ask_plainly(const State& state, const llm::Failed& failed) {
-  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state.created().spec.output_schema;
   bool is_allowed = output && output->enforcement == Enforcement::best_effort;
   if (!is_allowed || state.is_asked_plainly()) return false;
   bool has_schema = state.created().output_mechanism != OutputMechanism::plain;
@@ -123,7 +123,7 @@ bool blames_schema(std::string_view message) {
 // What a failure means for a run that insists on its output schema.
 ModelFailure as_told(const State& state, const llm::Failed& failed) {
   ModelFailure failure = failed.failure;
-  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state.created().spec.output_schema;
   const bool insists = output && output->enforcement == Enforcement::strict &&
                        state.created().output_mechanism != OutputMechanism::plain;
   // Another model may have refused the schema after this one had failed for a reason of its own.

@@ -248,10 +248,10 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
     }
   }
   ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
-  created.forked_from = {.run = run,
-                         .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
-                         .turns = static_cast<int>(point.turns)};
-  ForkedFrom from = *created.forked_from;
+  ForkedFrom from{.run = run,
+                  .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
+                  .turns = static_cast<int>(point.turns)};
+  created.forked_from = from;
   bool is_same_vendor = created.model.provider == origin.model.provider;
   std::vector<JournalEntry> journal =
       first_entries(std::move(created), std::move(turns), std::move(point), is_same_vendor);
@@ -262,7 +262,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
     // The run may have come further since the first of these requests.
     ERRAND_CO_TRY(auto existing,
                   co_await fold_run(&deps_.store, deps_.pool, {who.workspace, outcome.run}));
-    from = existing->created().forked_from.value_or(from);
+    if (existing->created().forked_from) from = *existing->created().forked_from;
   }
   co_return ForkedRun{.run = outcome.run, .from = from};
 }

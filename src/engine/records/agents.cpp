@@ -98,8 +98,8 @@ std::string name_in(const ToolRef& ref) {
       ref);
 }
 
-template <class T>
-void take_over(std::optional<T>& runs, const std::optional<T>& agents) {
+template <class Optional>
+void take_over(Optional& runs, const Optional& agents) {
   if (!runs) runs = agents;
 }
 

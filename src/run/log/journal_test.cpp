@@ -103,7 +103,7 @@ void add_created(std::vector<Stored>& all) {
            R"("inputSchema":{"type":"object"},"site":"host","annotations":{"readOnly":false,)",
            R"("idempotent":true,"parallelSafe":false,"longRunning":false}}}]})", "\n")});
   CreatedEntry with_output = created_entry();
-  with_output.spec.output_schema = {.schema = share_schema({{"type", "object"}})};
+  with_output.spec.output_schema = OutputSchema{.schema = share_schema({{"type", "object"}})};
   with_output.output_mechanism = OutputMechanism::answer_tool;
   all.push_back(
       {with_output, cat(R"({"entry":"created","spec":{"name":"agent","prompt":"hi","tools":[)",
@@ -275,7 +275,7 @@ TEST(Journal, ToolsComeBackInTheOrderOfTheSpec) {
 
 TEST(Journal, ForkReadsBackWithWhatTheUserSaysNext) {
   CreatedEntry entry = created_entry();
-  entry.forked_from = {.run = *RunId::parse("run_1"), .seq = 9, .turns = 2};
+  entry.forked_from = ForkedFrom{.run = *RunId::parse("run_1"), .seq = 9, .turns = 2};
   TurnEntry turn{.turn = 2};
   turn.prompt = "go on";
   auto entries = parse_journal(line_of(entry) + line_of(turn)).value();
