@@ -151,30 +151,7 @@ Task<void> AgentRun::drive() {
     co_await fold_inbox();
     co_await check_answer();
     if (cancel_waits()) continue;
-    Step step = choose_step();
-    if (auto* ask = std::get_if<Ask>(&step)) {
-      bool goes_on = co_await take_turn(std::move(ask->entry));
-      if (!goes_on) break;
-    } else if (std::holds_alternative<Freeze>(step)) {
-      co_await freeze();
-    } else if (std::holds_alternative<AwaitCalls>(step)) {
-      co_await judge_calls();
-      co_await settle_without_running();
-      if (cancel_waits()) continue;
-      start_ready_calls();
-      // Outcomes that followed at once may have been the last ones that the turn waited for.
-      if (!has_mail_to_fold() && std::holds_alternative<AwaitCalls>(choose_step())) break;
-    } else if (auto* end = std::get_if<Finish>(&step)) {
-      // Before the end is durable: a process that dies in between finds this run unfinished, and
-      // cancels the runs again.
-      bool is_ready = co_await cancel_children();
-      if (!is_ready) break;
-      co_await finish(std::move(end->terminal));
-      // Else a cancel came first, and the run ends once more, as cancelled.
-      if (state_->terminal()) break;
-    } else {
-      break;
-    }
+    may_go_on = co_await take_step();
   }
   // stop() waits for this task, and its caller must not hear that the run rests.
   if (activity_ == Activity::stopping) co_return;
@@ -184,6 +161,39 @@ Task<void> AgentRun::drive() {
   } else if (waits_for_children()) {
     observer_.on_waiting_for_child();
   }
+}
+
+// Not a coroutine: a step may last for hours, and only its own task is in memory meanwhile.
+Task<bool> AgentRun::take_step() {
+  Step step = choose_step();
+  if (auto* ask = std::get_if<Ask>(&step)) return take_turn(std::move(ask->entry));
+  if (std::holds_alternative<Freeze>(step)) return freeze();
+  if (std::holds_alternative<AwaitCalls>(step)) return begin_calls();
+  if (auto* end = std::get_if<Finish>(&step)) return end_run(std::move(end->terminal));
+  return stay_ended();
+}
+
+Task<bool> AgentRun::begin_calls() {
+  co_await judge_calls();
+  co_await settle_without_running();
+  if (cancel_waits()) co_return true;
+  start_ready_calls();
+  // Outcomes that followed at once may have been the last ones that the turn waited for.
+  co_return has_mail_to_fold() || !std::holds_alternative<AwaitCalls>(choose_step());
+}
+
+Task<bool> AgentRun::end_run(TerminalEntry terminal) {
+  // Before the end is durable: a process that dies in between finds this run unfinished, and
+  // cancels the runs again.
+  bool is_ready = co_await cancel_children();
+  if (!is_ready) co_return false;
+  co_await finish(std::move(terminal));
+  // Without an end, a cancel came first, and the run ends once more, as cancelled.
+  co_return !state_->terminal();
+}
+
+Task<bool> AgentRun::stay_ended() {
+  co_return false;
 }
 
 // Whether something came that decides anew what to do next.
@@ -205,12 +215,8 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
   }
   co_await back_off();
   std::vector<FilePart> wanted = files_to_read(*state_);
-  TurnRoom::Place room(around_.turns,
-                       {.workspace = key_.workspace, .file_bytes = held_bytes(wanted)}, pausing_);
-  while (!room.is_in() && !has_news()) {
-    WakeupAt waiting(around_.home.executor(), pausing_);
-    co_await waiting.wait();
-  }
+  TurnRoom::Place room = ask_for_room(held_bytes(wanted));
+  if (!room.is_in()) co_await wait_for_room(&room);
   if (has_news()) co_return true;
   // In the turn room, which has reserved the memory for them.
   auto files = co_await load_files(std::move(wanted));
@@ -230,8 +236,21 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
     if (!is_ready) co_return false;
     if (has_news()) co_return true;
   }
-  co_await ask_model(std::move(entry), std::move(*files));
+  begin_turn(entry);
+  ask_model(std::move(*files));
+  co_await read_answer();
   co_return true;
+}
+
+TurnRoom::Place AgentRun::ask_for_room(std::size_t file_bytes) {
+  return {around_.turns, {.workspace = key_.workspace, .file_bytes = file_bytes}, pausing_};
+}
+
+Task<void> AgentRun::wait_for_room(const TurnRoom::Place* room) {
+  while (!room->is_in() && !has_news()) {
+    WakeupAt waiting(around_.home.executor(), pausing_);
+    co_await waiting.wait();
+  }
 }
 
 // Nothing happens before its client answers, or its model is there again.
@@ -296,13 +315,14 @@ void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
   log_->write(entry, wait_max);
 }
 
-Task<void> AgentRun::freeze() {
+Task<bool> AgentRun::freeze() {
   text_.clear();
   blocks_.clear();
-  std::optional<ModelFailure> fatal;
+  Sparse<ModelFailure> fatal;
   if (failure_ && !failure_->failure.retryable) fatal = failure_->failure;
   failure_.reset();
   co_await end_turn(std::string(kInterrupted), {}, std::move(fatal));
+  co_return true;
 }
 
 namespace {

@@ -62,7 +62,7 @@ class RunStream final {
   bool is_patient_;
   std::unique_ptr<EventSource> source_;
   std::deque<StampedEvent> ready_;
-  std::optional<ModelRetry> retry_;  // heard behind those that are ready
+  Sparse<ModelRetry> retry_;  // heard behind those that are ready
 
   // Since the server was last heard of.
   std::optional<SteadyTime> lost_at_;

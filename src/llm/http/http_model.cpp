@@ -31,6 +31,10 @@ Events only(Failed failed) {
   return events;
 }
 
+Events closed() {
+  return only(broken_stream(kClosed));
+}
+
 // Removes secrets from a vendor's message.
 void hide(const std::vector<std::string>& secrets, std::string& text) {
   for (const std::string& secret : secrets) {
@@ -101,9 +105,9 @@ class HttpTurn final : public TurnStream {
         deadline_(deps_.timers.now() + options.timeouts.total) {}
 
   Task<Events> next() override {
-    if (is_over_) co_return only(broken_stream(kClosed));
+    if (is_over_) co_return closed();
     Events events = co_await advance();
-    if (aborted_.is_raised()) events = only(broken_stream(kClosed));
+    if (aborted_.is_raised()) events = closed();
     is_over_ = is_over_ || is_last(events.back());
     if (is_over_) stream_.reset();
     co_return events;
@@ -164,15 +168,15 @@ class HttpTurn final : public TurnStream {
   // Reads on in the stream; opens it first if there is none.
   Task<Part> read_on() {
     if (!stream_) {
-      auto refusal = co_await open();
-      if (refusal) co_return to_part(std::move(*refusal));
+      Part refusal = co_await begin();
+      if (!stream_) co_return refusal;
     }
     Part part;
     // Pings and comments reset the idle timeout, because vendors send them while a model thinks.
     // A stream of nothing else ends at the total timeout.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
-      if (!bytes) co_return to_part(transport_failure(bytes.error()));
+      if (!bytes) co_return broken_off(bytes.error());
       bool is_end = bytes->empty();
       Result<Events> events = Events();
       if (is_end) {
@@ -180,13 +184,22 @@ class HttpTurn final : public TurnStream {
       } else {
         events = co_await decode(std::move(*bytes));
       }
-      if (!events) co_return to_part(transport_failure(events.error()));
+      if (!events) co_return broken_off(events.error());
       part.events = std::move(*events);
-      if (is_end && part.events.empty()) part.events = only(broken_stream(kClosed));
+      if (is_end && part.events.empty()) part.events = closed();
     }
     part.retry_after = decoder_->retry_after();
     co_return part;
   }
+
+  // Opens the stream, or tells why there is none.
+  Task<Part> begin() {
+    auto refusal = co_await open();
+    if (refusal) co_return to_part(std::move(*refusal));
+    co_return Part{};
+  }
+
+  static Part broken_off(const Error& error) { return to_part(transport_failure(error)); }
 
   static Part to_part(ApiFailure failure) {
     return {.events = only(Failed{std::move(failure.failure)}), .retry_after = failure.retry_after};

@@ -100,18 +100,33 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   };
   enum class Next : std::uint8_t { request, drain, close };
 
+  // A whole answer with its head rendered, or what it turns into.
+  struct Answer {
+    std::string head;
+    std::string body;
+    std::unique_ptr<EventFeed> events;
+    std::unique_ptr<Upgrade> upgrade;
+  };
+
   // connection.cpp
-  Task<std::optional<Response>> read_request();
+  // False: there is none, and the connection is over.
+  Task<bool> read_request();
   // Asks whether the present request may send its body, and whose memory it takes. What to answer
   // if it may not.
   std::optional<Response> admit();
+  // What to answer to what has come so far instead of reading on; null: nothing.
+  std::unique_ptr<Response> refusal_of(const Result<RequestReader::State>& state);
   Result<void> hold_body(BodyTerms terms);
-  Task<Response> call_handler();
+  // Has the client send the body that it holds back.
+  Task<void> go_on();
+  Task<Answer> call_handler();
   void stop_watching();
   Task<Response> handle(Request request);
   std::string render(Response& response);
+  Task<Next> give(Answer answer);
   Task<Next> send(std::string head, std::string body);
   Task<void> refuse(Response response);
+  Task<void> refuse(std::unique_ptr<Response> response);
   Task<void> drain();
   Next next_after_answer() const;
   void enter(Phase phase, SteadyTime deadline);
@@ -127,12 +142,16 @@ class Connection final : public std::enable_shared_from_this<Connection> {
 
   // connection_stream.cpp
   Task<Next> stream(std::unique_ptr<EventFeed> feed, std::string head);
+  void begin_stream(std::unique_ptr<EventFeed> feed);
+  // Sends one turn of a stream, and moves the head out if it was not sent before. What does not fit
+  // without waiting is left in `rest`. False: the connection is broken.
+  bool send_frames(EventFeed::Chunk& chunk, std::string& head, std::unique_ptr<Outgoing>& rest);
   void watch_for_leaving();
   void on_readable();
   void on_left();
 
   // connection_upgrade.cpp
-  Task<void> serve_websocket(std::unique_ptr<Upgrade> upgrade);
+  Task<Next> serve_websocket(std::unique_ptr<Upgrade> upgrade);
 
   Socket socket_;
   ConnectionsShared& shared_;

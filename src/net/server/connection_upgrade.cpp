@@ -20,17 +20,17 @@ class CountedSocket final {
 }  // namespace
 
 // A client has to wait for the answer before it sends frames; one that does not is refused.
-Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
+Task<Connection::Next> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   if (shared_.stopping) {
     reset();
-    co_return;
+    co_return Next::close;
   }
   if (reader_->has_bytes()) {
     co_await refuse(
         shared_.render_error(Error(ErrorCode::invalid_argument,
                                    "bytes follow a request for a WebSocket before its answer")
                                  .reason("bad_request")));
-    co_return;
+    co_return Next::close;
   }
   CountedSocket counted(shared_.web_sockets);
   reader_.reset();
@@ -38,13 +38,14 @@ Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   websocket_ =
       std::make_shared<WebSocketStream>(std::move(socket_), upgrade->limits, upgrade->compression);
   auto accepted = co_await websocket_->accept(std::move(upgrade->headers), upgrade->protocol);
-  if (!accepted) co_return;
+  if (!accepted) co_return Next::close;
   auto session = std::move(upgrade->session);
   upgrade.reset();
   Task<void> running = session(websocket_);
   session = nullptr;  // what it was made with need not last as long
   co_await std::move(running);
   co_await websocket_->finish();
+  co_return Next::close;
 }
 
 }  // namespace errand::net
