@@ -23,7 +23,7 @@ namespace {
 // caller, and loses the end of one that is cancelled before it has given way once.
 Task<void> begin_later(Task<void> task) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  co_await asio::post(asio::use_awaitable);
+  co_await asio::post(use_task);
   co_await asio::this_coro::throw_if_cancelled(true);
   auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) co_return;

@@ -128,7 +128,7 @@ Task<void> Play::create_worker() {
     if (options_.per_second > 0) {
       asio::steady_timer start(io_,
                                begun_ + number * nanoseconds(seconds(1)) / options_.per_second);
-      co_await start.async_wait(asio::use_awaitable);
+      co_await start.async_wait(use_task);
     }
     RunClient client(requests_, connection);
     auto done = co_await client.create();
@@ -217,7 +217,7 @@ void Play::streams() {
 Task<void> Play::stream_worker() {
   while (tally_.started < options_.runs) {
     asio::steady_timer start(io_, begun_ + tally_.started++ * kBetweenStreams);
-    co_await start.async_wait(asio::use_awaitable);
+    co_await start.async_wait(use_task);
     Connection stream(io_.get_executor(), server_);
     RunClient client(requests_, stream);
     auto done = co_await run_once(&client, nullptr);

@@ -165,7 +165,7 @@ void Residency::wake_queue() {
 }
 
 Task<void> Residency::start_queued() {
-  co_await asio::post(deps_.home.executor(), asio::use_awaitable);
+  co_await asio::post(deps_.home.executor(), use_task);
   is_starting_ = false;
   while (!deps_.pauses.ended()) {
     auto run = slots_.next();

@@ -8,7 +8,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <utility>
@@ -17,13 +16,14 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "net/client/response_reader.hpp"
+#include "net/tcp_socket.hpp"
 
 namespace errand::net {
 namespace {
 
 using asio::ip::tcp;
 using boost::system::error_code;
-using TlsStream = asio::ssl::stream<tcp::socket&>;
+using TlsStream = asio::ssl::stream<TcpSocket&>;
 
 constexpr std::string_view kLookupFailed = "lookup_failed";
 
@@ -156,9 +156,9 @@ class SocketConnection final : public ClientConnection {
   }
 
   std::shared_ptr<TlsContext> context_;
-  tcp::socket socket_;
+  TcpSocket socket_;
   std::optional<TlsStream> tls_;
-  asio::steady_timer timer_;
+  SteadyTimer timer_;
   SteadyTime armed_for_ = SteadyTime::max();
   TimeLimit limit_;
   bool timed_out_ = false;

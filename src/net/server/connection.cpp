@@ -74,7 +74,7 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
 
     if (++self->served_in_a_row_ >= kServedInARowMax) {
       self->served_in_a_row_ = 0;
-      co_await asio::post(self->socket_.get_executor(), asio::use_awaitable);
+      co_await asio::post(self->socket_.get_executor(), use_task);
     }
   }
 }

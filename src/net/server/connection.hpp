@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -19,6 +18,7 @@
 #include "net/server/request_reader.hpp"
 #include "net/server/response_writer.hpp"
 #include "net/server/unsent_bytes.hpp"
+#include "net/tcp_socket.hpp"
 #include "net/websocket_stream.hpp"
 
 namespace errand::net {
@@ -62,7 +62,7 @@ struct ConnectionsShared {
 // server's sweep calls expire() after that. Owned by its own run(), listed in `connections`.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = asio::ip::tcp::socket;
+  using Socket = TcpSocket;
 
   // How long input is thrown away after the last answer, and how much, so that a client that still
   // sends gets to see that answer.
