@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "async/read_aside.hpp"
+#include "base/sparse.hpp"
 #include "base/text.hpp"
 #include "json/redact.hpp"
 #include "llm/failure.hpp"
@@ -94,9 +95,9 @@ Reachability judge_missing(const std::optional<std::string>& listed_id) {
 // The answer to one question.
 class HttpTurn final : public TurnStream {
  public:
-  HttpTurn(HttpModel::Deps deps, std::shared_ptr<const Provider> provider,
+  HttpTurn(const HttpModel::Deps& deps, std::shared_ptr<const Provider> provider,
            const HttpModelOptions& options, TurnRequest request, bool& lacks_json_format)
-      : deps_(std::move(deps)),
+      : deps_(deps),
         provider_(std::move(provider)),
         options_(options),
         lacks_json_format_(lacks_json_format),
@@ -286,12 +287,12 @@ class HttpTurn final : public TurnStream {
     return whole - whole * off / 1000;
   }
 
-  HttpModel::Deps deps_;
+  const HttpModel::Deps& deps_;
   const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
   bool& lacks_json_format_;  // of the model
   const std::function<void(const ModelRetry&)> on_retry_;
-  std::optional<TurnRequest> request_;  // until it cannot be sent again
+  Sparse<TurnRequest> request_;  // until it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream
   int attempt_ = 0;

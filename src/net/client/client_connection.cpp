@@ -122,7 +122,7 @@ class SocketConnection final : public ClientConnection {
 
   Task<Result<void>> start_tls(std::shared_ptr<TlsContext> context, std::string host) {
     context_ = std::move(context);
-    tls_.emplace(socket_, context_->make_session(host));
+    tls_ = std::make_unique<TlsStream>(socket_, context_->make_session(host));
     auto [error] = co_await tls_->async_handshake(asio::ssl::stream_base::client, as_result);
     if (!error) co_return Result<void>();
     if (timed_out_ || error == asio::error::operation_aborted) co_return to_error(error);
@@ -157,7 +157,7 @@ class SocketConnection final : public ClientConnection {
 
   std::shared_ptr<TlsContext> context_;
   TcpSocket socket_;
-  std::optional<TlsStream> tls_;
+  std::unique_ptr<TlsStream> tls_;
   SteadyTimer timer_;
   SteadyTime armed_for_ = SteadyTime::max();
   TimeLimit limit_;

@@ -16,7 +16,7 @@ namespace {
 
 // A model that speaks slowly holds the smaller piece of memory; whoever fills it gets the larger
 // one.
-constexpr std::size_t kFirstReadBytes = 1024;
+constexpr std::size_t kFirstReadBytes = 512;
 constexpr std::size_t kReadBytes = 16U * 1024;
 constexpr std::size_t kShownHostBytesMax = 200;
 
