@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "base/assert.hpp"
 #include "base/text.hpp"
@@ -196,21 +197,29 @@ void State::apply_entry(const TurnEndEntry& entry) {
   turn_.text += entry.text;
   conversation_bytes_ += entry.text.size() + bytes_of(entry.blocks);
   turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
-  turn_.end = entry;
+  turn_.end = TurnEndEntry{.finish_reason = entry.finish_reason,
+                           .usage = entry.usage,
+                           .fatal = entry.fatal,
+                           .answered_by = entry.answered_by};
   if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
-  last_text_ = turn_.text;
 
   Message message;
   message.role = Role::assistant;
-  message.text = turn_.text;
-  message.provider_blocks = turn_.blocks;
+  message.text = std::exchange(turn_.text, {});
+  message.provider_blocks = std::exchange(turn_.blocks, {});
   for (const CallState& call : turn_.calls) {
     message.calls.push_back({.id = call.id,
                              .provider_id = call.provider_id,
                              .name = call.name,
                              .arguments = call.arguments});
   }
-  messages_.push_back(std::make_shared<const Message>(std::move(message)));
+  answer_ = std::make_shared<const Message>(std::move(message));
+  messages_.push_back(answer_);
+}
+
+const std::string& State::last_text() const {
+  static const std::string none;
+  return answer_ ? answer_->text : none;
 }
 
 void State::apply_entry(const CancelEntry& entry) {
@@ -290,7 +299,7 @@ const std::string* State::final_text() const {
   bool was_ended = turn_.end && turn_.end->fatal && turn_.calls.empty();
   bool has_text = terminal_->status == RunStatus::succeeded || was_ended ||
                   terminal_->error_class == kTruncation || terminal_->error_class == kOutputInvalid;
-  return has_text ? &last_text_ : nullptr;
+  return has_text ? &last_text() : nullptr;
 }
 
 void State::add_spent(const Usage& usage, const Sparse<Pricing>& price) {

@@ -49,12 +49,13 @@ struct TurnState {
   int index = -1;
   int attempt = 0;
   EventSeq after_seq = 0;
+  // Until the end of the turn, which moves them into the turn's message.
   std::string text;                 // the text of closed blocks
   std::vector<std::string> blocks;  // the vendor's closed blocks
   std::vector<CallState> calls;
-  std::optional<TurnEndEntry> end;
-  bool follows_frozen = false;  // the previous turn was cut off after a call
-  bool retells = false;         // the previous turn is told as text
+  std::optional<TurnEndEntry> end;  // without text and blocks
+  bool follows_frozen = false;      // the previous turn was cut off after a call
+  bool retells = false;             // the previous turn is told as text
   bool tools_off = false;
   bool repairs = false;  // the previous answer did not fit the output schema
 };
@@ -112,7 +113,7 @@ class State {
   bool waits_for_client() const;
 
   // The text of the last complete turn.
-  const std::string& last_text() const { return last_text_; }
+  const std::string& last_text() const;
   // The text that an ended run leaves: its answer, or an answer that was cut off or does not fit
   // the output schema. nullptr if the run leaves no text.
   const std::string* final_text() const;
@@ -168,7 +169,7 @@ class State {
   std::unordered_map<ToolUseId, std::size_t> call_indices_;  // of the turn's calls
   std::optional<CancelEntry> cancel_;
   Sparse<TerminalEntry> terminal_;
-  std::string last_text_;
+  llm::MessagePtr answer_;  // of the last complete turn; null: there is none
   Usage usage_;
   std::optional<double> cost_usd_ = 0;  // nothing if the cost of a part is unknown
   bool has_spent_ = false;              // an answer of a model was counted
