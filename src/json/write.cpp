@@ -1,8 +1,11 @@
 #include "json/write.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+
+#include "base/eight_bytes.hpp"
 
 namespace errand::json {
 namespace {
@@ -17,6 +20,11 @@ constexpr auto kClasses = [] {
   for (std::size_t i = 0x80; i < 256; ++i) classes[i] = CharClass::multibyte;
   return classes;
 }();
+
+// Most text is.
+bool is_plain(EightBytes bytes) {
+  return !bytes.has_non_ascii() && !bytes.has_below(0x20) && !bytes.has('"') && !bytes.has('\\');
+}
 
 void write_escape(std::string& out, char c) {
   constexpr char kHex[] = "0123456789abcdef";
@@ -52,22 +60,29 @@ void write_string(std::string& out, std::string_view text) {
   out.push_back('"');
   std::size_t start = 0;
   for (std::size_t i = 0; i < text.size();) {
-    switch (kClasses[static_cast<unsigned char>(text[i])]) {
-      case CharClass::plain: ++i; break;
-      case CharClass::escape:
-        out.append(text, start, i - start);
-        write_escape(out, text[i]);
-        start = ++i;
-        break;
-      case CharClass::multibyte:
-        if (std::size_t length = utf8_sequence_length(text.substr(i)); length > 0) {
-          i += length;
+    const std::size_t end = std::min(i + EightBytes::kSize, text.size());
+    if (end - i == EightBytes::kSize && is_plain(EightBytes(text.data() + i))) {
+      i = end;
+      continue;
+    }
+    while (i < end) {
+      switch (kClasses[static_cast<unsigned char>(text[i])]) {
+        case CharClass::plain: ++i; break;
+        case CharClass::escape:
+          out.append(text, start, i - start);
+          write_escape(out, text[i]);
+          start = ++i;
           break;
-        }
-        out.append(text, start, i - start);
-        out += "\xEF\xBF\xBD";
-        start = ++i;
-        break;
+        case CharClass::multibyte:
+          if (std::size_t length = utf8_sequence_length(text.substr(i)); length > 0) {
+            i += length;
+            break;
+          }
+          out.append(text, start, i - start);
+          out += "\xEF\xBF\xBD";
+          start = ++i;
+          break;
+      }
     }
   }
   out.append(text, start);
