@@ -159,7 +159,7 @@ class AgentToolTest : public testing::Test {
 
   ::errand::Task<net::Response> answer(net::Request request) {
     if (is_hanging(request)) {
-      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      SteadyTimer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
     }
     std::lock_guard lock(mutex_);

@@ -5,6 +5,7 @@
 
 #include "agent/session_history.hpp"
 #include "agent/turn_files.hpp"
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 
 namespace errand::agent {
@@ -151,30 +152,7 @@ Task<void> AgentRun::drive() {
     co_await fold_inbox();
     co_await check_answer();
     if (cancel_waits()) continue;
-    Step step = choose_step();
-    if (auto* ask = std::get_if<Ask>(&step)) {
-      bool goes_on = co_await take_turn(std::move(ask->entry));
-      if (!goes_on) break;
-    } else if (std::holds_alternative<Freeze>(step)) {
-      co_await freeze();
-    } else if (std::holds_alternative<AwaitCalls>(step)) {
-      co_await judge_calls();
-      co_await settle_without_running();
-      if (cancel_waits()) continue;
-      start_ready_calls();
-      // Outcomes that needed no waiting may have been the last ones of the turn.
-      if (!has_mail_to_fold() && std::holds_alternative<AwaitCalls>(choose_step())) break;
-    } else if (auto* end = std::get_if<Finish>(&step)) {
-      // The child runs are cancelled before the end is durable: if the process dies in between, the
-      // next one finds this run unfinished and cancels them again.
-      bool is_ready = co_await cancel_children();
-      if (!is_ready) break;
-      co_await finish(std::move(end->terminal));
-      // Without an end, a cancel came first, and the run ends again, as cancelled.
-      if (state_->terminal()) break;
-    } else {
-      break;
-    }
+    may_go_on = co_await take_step();
   }
   // stop() waits for this task, and its caller must not be told that the run rests.
   if (activity_ == Activity::stopping) co_return;
@@ -184,6 +162,39 @@ Task<void> AgentRun::drive() {
   } else if (waits_for_children()) {
     observer_.on_waiting_for_child();
   }
+}
+
+// Not a coroutine: a step may last for hours, and only its own task is in memory meanwhile.
+Task<bool> AgentRun::take_step() {
+  Step step = choose_step();
+  if (auto* ask = std::get_if<Ask>(&step)) return take_turn(std::move(ask->entry));
+  if (std::holds_alternative<Freeze>(step)) return freeze();
+  if (std::holds_alternative<AwaitCalls>(step)) return begin_calls();
+  if (auto* end = std::get_if<Finish>(&step)) return end_run(std::move(end->terminal));
+  return stay_ended();
+}
+
+Task<bool> AgentRun::begin_calls() {
+  co_await judge_calls();
+  co_await settle_without_running();
+  if (cancel_waits()) co_return true;
+  start_ready_calls();
+  // Outcomes that needed no waiting may have been the last ones of the turn.
+  co_return has_mail_to_fold() || !std::holds_alternative<AwaitCalls>(choose_step());
+}
+
+Task<bool> AgentRun::end_run(TerminalEntry terminal) {
+  // The child runs are cancelled before the end is durable: if the process dies in between, the
+  // next one finds this run unfinished and cancels them again.
+  bool is_ready = co_await cancel_children();
+  if (!is_ready) co_return false;
+  co_await finish(std::move(terminal));
+  // Without an end, a cancel came first, and the run ends again, as cancelled.
+  co_return !state_->terminal();
+}
+
+Task<bool> AgentRun::stay_ended() {
+  co_return false;
 }
 
 // Whether something came that the next step must take into account.
@@ -205,12 +216,8 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
   }
   co_await back_off();
   std::vector<FilePart> wanted = files_to_read(*state_);
-  TurnRoom::Place room(around_.turns,
-                       {.workspace = key_.workspace, .file_bytes = held_bytes(wanted)}, pausing_);
-  while (!room.is_in() && !has_news()) {
-    WakeupAt waiting(around_.home.executor(), pausing_);
-    co_await waiting.wait();
-  }
+  TurnRoom::Place room = ask_for_room(held_bytes(wanted));
+  if (!room.is_in()) co_await wait_for_room(&room);
   if (has_news()) co_return true;
   // The run's place in the turn room has reserved the memory for the files.
   auto files = co_await load_files(std::move(wanted));
@@ -230,8 +237,21 @@ Task<bool> AgentRun::take_turn(TurnEntry entry) {
     if (!is_ready) co_return false;
     if (has_news()) co_return true;
   }
-  co_await ask_model(std::move(entry), std::move(*files));
+  begin_turn(entry);
+  ask_model(std::move(*files));
+  co_await read_answer();
   co_return true;
+}
+
+TurnRoom::Place AgentRun::ask_for_room(std::size_t file_bytes) {
+  return {around_.turns, {.workspace = key_.workspace, .file_bytes = file_bytes}, pausing_};
+}
+
+Task<void> AgentRun::wait_for_room(const TurnRoom::Place* room) {
+  while (!room->is_in() && !has_news()) {
+    WakeupAt waiting(around_.home.executor(), pausing_);
+    co_await waiting.wait();
+  }
 }
 
 // The run rests until its client answers, its session gives it the turn, or its model is back.
@@ -292,17 +312,18 @@ Step AgentRun::choose_step() const {
 
 // Changes the state and the journal together, so that they always agree.
 void AgentRun::record(JournalEntry entry, milliseconds wait_max) {
-  state_->apply(entry);
   log_->write(entry, wait_max);
+  state_->apply(std::move(entry));
 }
 
-Task<void> AgentRun::freeze() {
+Task<bool> AgentRun::freeze() {
   text_.clear();
   blocks_.clear();
-  std::optional<ModelFailure> fatal;
+  Sparse<ModelFailure> fatal;
   if (failure_ && !failure_->failure.retryable) fatal = failure_->failure;
   failure_.reset();
   co_await end_turn(std::string(kInterrupted), {}, std::move(fatal));
+  co_return true;
 }
 
 namespace {
@@ -351,18 +372,27 @@ Task<bool> AgentRun::cancel_children() {
   co_return true;
 }
 
+Task<Result<AddedHistory>> AgentRun::make_history() {
+  const std::size_t bytes = state_->conversation_bytes() - state_->past().bytes();
+  auto make = [addition = addition_of(*state_)]() mutable {
+    return Result<AddedHistory>(added_history(std::move(addition)));
+  };
+  auto made = co_await surely_aside(bytes > kBytesInABreath ? around_.schemas.pool : nullptr,
+                                    std::move(make));
+  co_return made;
+}
+
 Task<void> AgentRun::finish(TerminalEntry terminal) {
-  state_->apply(terminal);
-  Event event = terminal_event(*state_, terminal);
   AddedHistory added;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
-  if (is_told) added.entries = added_history(*state_);
-  std::vector<std::string> history;
-  for (const HistoryEntry& entry : added.entries) {
-    history.push_back(to_history_entry(entry));
-    added.bytes += static_cast<std::int64_t>(history.back().size());
+  if (is_told) {
+    auto made = co_await make_history();
+    if (!made) co_return observer_.on_broken(made.error());
+    added = std::move(*made);
   }
-  auto end = co_await log_->finish(terminal, std::move(event), std::move(history));
+  state_->apply(terminal);
+  Event event = terminal_event(*state_, terminal);
+  auto end = co_await log_->finish(terminal, std::move(event), std::move(added.bodies));
   if (!end) co_return;
   if (*end == RunLog::End::durable) {
     if (is_told && joined_at_ && around_.histories) {

@@ -24,6 +24,7 @@
 #include "async/timers.hpp"
 #include "base/id.hpp"
 #include "base/log.hpp"
+#include "base/sparse.hpp"
 #include "llm/model.hpp"
 #include "run/log/mail.hpp"
 #include "store/store.hpp"
@@ -72,6 +73,8 @@ class RunObserver {
   // The store refused a segment, or a task failed: the state in memory is not to be trusted.
   virtual void on_broken(const Error& error) = 0;
 };
+
+struct AddedHistory;
 
 // One run in memory: asks the model, starts calls, folds answers, ends. It acts only when there is
 // something to do; a run that waits for its client has no task running.
@@ -165,6 +168,11 @@ class AgentRun final {
   void kick();
   Task<void> drive();
   Step choose_step() const;
+  // Takes the next step. False: nothing is to be done after it for now.
+  Task<bool> take_step();
+  Task<bool> begin_calls();
+  Task<bool> end_run(TerminalEntry terminal);
+  static Task<bool> stay_ended();
   void record(JournalEntry entry, milliseconds wait_max = RunLog::kNoWait);
   Task<void> fold_inbox();
   // Whether something came that fold_inbox would take now.
@@ -174,7 +182,9 @@ class AgentRun final {
   Task<void> check_answer();
   void fold_cancel(const std::string& reason);
   bool cancel_waits() const;
-  Task<void> freeze();
+  Task<bool> freeze();
+  // What the run adds to the history of its session; a long text is written on the pool.
+  Task<Result<AddedHistory>> make_history();
   Task<void> finish(TerminalEntry terminal);
   // Counts the end, and writes a log line if the run has failed.
   void tell_end(const TerminalEntry& terminal);
@@ -211,12 +221,20 @@ class AgentRun final {
   // Nothing if they cannot be read now; the run is then broken.
   Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> load_files(
       std::vector<FilePart> wanted);
-  Task<void> ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files);
+  TurnRoom::Place ask_for_room(std::size_t file_bytes);
+  // Returns early if something else comes first.
+  Task<void> wait_for_room(const TurnRoom::Place* room);
+  void begin_turn(TurnEntry& entry);
+  void ask_model(std::shared_ptr<const llm::TurnFiles> files);
+  // Reads the stream of the answer to its end.
+  Task<void> read_answer();
   bool take_part(llm::TurnEvent& event);  // false: the event closes a call, or the turn
+  // Takes an event that take_part has left. False: it has closed the turn.
+  Task<bool> close_part(llm::TurnEvent* event);
   Task<void> close_call(llm::CallClosed call);
   Task<void> close_turn(llm::TurnEvent last);
   Task<void> fail_turn(llm::Failed failed);
-  Task<void> end_turn(std::string finish_reason, Usage usage, std::optional<ModelFailure> fatal);
+  Task<void> end_turn(std::string finish_reason, Usage usage, Sparse<ModelFailure> fatal);
   // The calls of the turn as its message lists them.
   Task<std::vector<ListedCall>> listed_calls();
 
@@ -338,8 +356,8 @@ class AgentRun final {
   std::unique_ptr<llm::TurnStream> stream_;
   std::string text_;                 // since the last closed call
   std::vector<std::string> blocks_;  // since the last closed call
-  std::optional<AnsweredBy> answered_by_;
-  std::optional<llm::Failed> failure_;
+  Sparse<AnsweredBy> answered_by_;
+  Sparse<llm::Failed> failure_;
 
   Wakeup* pausing_ = nullptr;
   std::vector<Wakeup*> held_calls_;        // calls that wait for the lease

@@ -113,7 +113,7 @@ Task<void> AgentRun::take_result(OutcomeEntry outcome, std::optional<json::Value
 
 Task<void> AgentRun::check_answer() {
   const TurnState& turn = state_->turn();
-  const std::optional<OutputSchema>& output = state_->created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state_->created().spec.output_schema;
   const bool is_answer = turn.end && turn.calls.empty() && output && !state_->terminal();
   if (!is_answer || answer_check_.turn == turn.index) co_return;
   const int index = turn.index;

@@ -35,7 +35,7 @@ Task<std::optional<std::shared_ptr<const llm::TurnFiles>>> AgentRun::load_files(
   co_return std::move(*files);
 }
 
-Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnFiles> files) {
+void AgentRun::begin_turn(TurnEntry& entry) {
   failure_.reset();
   text_.clear();
   blocks_.clear();
@@ -58,16 +58,22 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     record(entry, RunLog::kEchoWait);
   }
   log_->set_status(RunStatus::running, RunLog::kEchoWait);
-
   ++around_.counters.model_calls;
   ++around_.counters.of_model(state_->created().model.id).calls;
   if (entry.attempt > 1) ++around_.counters.model_retries;
-  const SteadyTime begun = around_.timers.now();
   if (trace_) trace_->begin_turn(entry);
-  Breath breath(kCallsInABreath);
+}
+
+void AgentRun::ask_model(std::shared_ptr<const llm::TurnFiles> files) {
   llm::TurnRequest request = make_turn_request(*state_, std::move(files));
   request.on_retry = [this](const ModelRetry& retry) { observer_.on_retry(retry); };
   stream_ = model_->ask(std::move(request));
+}
+
+// A model may think for minutes: what the rare events need is in tasks of their own.
+Task<void> AgentRun::read_answer() {
+  const SteadyTime begun = around_.timers.now();
+  Breath breath(kCallsInABreath);
   for (bool streaming = true; streaming && !log_->failed();) {
     // While the store takes no more, nothing is read: the vendor has to wait, and memory does not
     // grow.
@@ -75,14 +81,9 @@ Task<void> AgentRun::ask_model(TurnEntry entry, std::shared_ptr<const llm::TurnF
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (std::size_t i = 0; i < events.size() && streaming; ++i) {
       if (take_part(events[i])) continue;
+      streaming = co_await close_part(&events[i]);
       // Calls are checked as they arrive, and many may arrive in one chunk.
-      if (auto* call = std::get_if<llm::CallClosed>(&events[i])) {
-        co_await close_call(std::move(*call));
-        if (breath.is_due(1)) co_await let_others_run();
-      } else {
-        co_await close_turn(std::move(events[i]));
-        streaming = false;
-      }
+      if (streaming && breath.is_due(1)) co_await let_others_run();
     }
   }
   stream_.reset();
@@ -108,6 +109,15 @@ bool AgentRun::take_part(llm::TurnEvent& event) {
     return false;
   }
   return true;
+}
+
+Task<bool> AgentRun::close_part(llm::TurnEvent* event) {
+  if (auto* call = std::get_if<llm::CallClosed>(event)) {
+    co_await close_call(std::move(*call));
+    co_return true;
+  }
+  co_await close_turn(std::move(*event));
+  co_return false;
 }
 
 Task<void> AgentRun::close_turn(llm::TurnEvent last) {
@@ -156,8 +166,7 @@ Task<std::vector<ListedCall>> AgentRun::listed_calls() {
 }
 
 // The end of the turn and its message go into the same segment, so nothing is awaited between them.
-Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage,
-                              std::optional<ModelFailure> fatal) {
+Task<void> AgentRun::end_turn(std::string finish_reason, Usage usage, Sparse<ModelFailure> fatal) {
   std::vector<ListedCall> calls = co_await listed_calls();
   around_.counters.tokens += usage;
   const ModelInfo& answering = answered_by_ ? answered_by_->model : state_->created().model;

@@ -65,7 +65,7 @@ llm::TurnRequest request_for(ModelQuestion question) {
 struct Heard {
   ModelAnswer answer;
   Usage usage;
-  std::optional<Pricing> price;
+  Sparse<Pricing> price;
   bool is_over = false;
   std::optional<Error> failure;
 

@@ -14,6 +14,13 @@ SteadyTime with_others(SteadyTime latest) {
   return latest - latest.time_since_epoch() % RunLog::kDeltaWait;
 }
 
+// A long text that has little room to give is not worth a copy.
+void give_back_room(std::string& text) {
+  constexpr std::size_t kLongBytes = 64U * 1024;
+  const std::size_t room = text.capacity() - text.size();
+  if (text.size() < kLongBytes || room > text.size() / 4) text.shrink_to_fit();
+}
+
 }  // namespace
 
 RunLog::RunLog(Deps deps, Options options)
@@ -275,8 +282,8 @@ Commit RunLog::take_first() {
   if (pending_.empty()) wait_max_ = milliseconds::max();
   first.segment.at = deps_.clock.now();
   // Readers may hold the segment for long, so its spare capacity is freed.
-  first.segment.journal.shrink_to_fit();
-  first.segment.events.shrink_to_fit();
+  give_back_room(first.segment.journal);
+  give_back_room(first.segment.events);
   EventSeq expected = committed_seq_;
   first.segment.last_seq = expected + first.segment.events_count;
   return {.key = options_.key,

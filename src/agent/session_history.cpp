@@ -111,22 +111,26 @@ Task<Result<Past>> read_history(Store* store, SessionKey session, std::int64_t u
   co_return std::move(known.past);
 }
 
-std::vector<HistoryEntry> added_history(const State& state) {
-  std::vector<HistoryEntry> entries;
-  for (Message& message : opening_messages(state.created().spec)) {
-    entries.push_back({.message = std::move(message), .steps = {}});
-  }
-  HistoryEntry answer{.message = {}, .steps = kept_steps(state)};
-  answer.message.role = Role::assistant;
-  answer.message.text = state.last_text();
-  entries.push_back(std::move(answer));
-  return entries;
+Addition addition_of(const State& state) {
+  const auto begin = state.messages().begin();
+  Addition addition{.opening = {begin, begin + static_cast<std::ptrdiff_t>(state.opening_size())},
+                    .answer = {.message = {}, .steps = kept_steps(state)}};
+  addition.answer.message.role = Role::assistant;
+  addition.answer.message.text = state.last_text();
+  return addition;
 }
 
-std::vector<std::string> history_entries(const State& state) {
-  std::vector<std::string> entries;
-  for (const HistoryEntry& entry : added_history(state)) entries.push_back(to_history_entry(entry));
-  return entries;
+AddedHistory added_history(Addition addition) {
+  AddedHistory added;
+  for (const llm::MessagePtr& message : addition.opening) {
+    added.entries.push_back({.message = *message, .steps = {}});
+  }
+  added.entries.push_back(std::move(addition.answer));
+  for (const HistoryEntry& entry : added.entries) {
+    added.bodies.push_back(to_history_entry(entry));
+    added.bytes += static_cast<std::int64_t>(added.bodies.back().size());
+  }
+  return added;
 }
 
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,

@@ -25,14 +25,18 @@ Task<Result<Past>> read_history(Store* store, SessionKey session, std::int64_t u
 
 // What a run that has succeeded adds to the history: the caller's messages and the answer, which
 // brings the calls that are retained.
-std::vector<HistoryEntry> added_history(const State& state);
-// The same as the store keeps it.
-std::vector<std::string> history_entries(const State& state);
+struct Addition {
+  std::vector<llm::MessagePtr> opening;
+  HistoryEntry answer;
+};
+Addition addition_of(const State& state);
 
 struct AddedHistory {
   std::vector<HistoryEntry> entries = {};
-  std::int64_t bytes = 0;  // as the store keeps them
+  std::vector<std::string> bodies = {};  // of the entries, as the store keeps them
+  std::int64_t bytes = 0;                // of the bodies
 };
+AddedHistory added_history(Addition addition);
 // Remembers what a run has added behind `after` entries, for the next run of its session.
 void remember_history(HistoryCache* cache, const SessionKey& session, std::int64_t after,
                       AddedHistory added);

@@ -26,7 +26,7 @@ llm::TurnRequest make_turn_request(const State& state,
                            .reasoning_level = created.spec.reasoning_level,
                            .tools_off = state.turn().tools_off,
                            .files = std::move(files)};
-  const std::optional<OutputSchema>& output = created.spec.output_schema;
+  const Sparse<OutputSchema>& output = created.spec.output_schema;
   if (!output) return request;
   request.output_schema = output->schema;
   request.output_name = output->name;

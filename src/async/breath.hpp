@@ -9,7 +9,7 @@ namespace errand {
 
 // Lets everything that is ready on this home have its turn.
 inline Task<void> let_others_run() {
-  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  co_await asio::post(co_await asio::this_coro::executor, use_task);
 }
 
 // Keeps long work on a home from holding up everybody else there: the work says what it has done,

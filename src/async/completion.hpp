@@ -55,8 +55,8 @@ class Waiter final {
 // waiting until its home is destroyed.
 template <class T, class Start>
 Task<T> await_resumption(Start start) {
-  co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(T)>(
-      [](auto handler, Start begin) { begin(Waiter<T>(std::move(handler))); }, asio::use_awaitable,
+  co_return co_await asio::async_initiate<const asio::use_awaitable_t<Executor>, void(T)>(
+      [](auto handler, Start begin) { begin(Waiter<T>(std::move(handler))); }, use_task,
       std::move(start));
 }
 

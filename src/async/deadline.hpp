@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -40,7 +39,7 @@ Task<Outcome<T>> outcome_of(Task<Result<T>> task) {
 template <class T>
 Task<Result<T>> with_deadline(SteadyTime deadline, Task<Result<T>> task) {
   using namespace asio::experimental::awaitable_operators;
-  asio::steady_timer timer(co_await asio::this_coro::executor, deadline);
+  SteadyTimer timer(co_await asio::this_coro::executor, deadline);
   auto first = co_await (detail::outcome_of(std::move(task)) || timer.async_wait(as_result));
   if (first.index() == 1) co_return Error(ErrorCode::timeout, "the deadline passed");
   auto& outcome = std::get<0>(first);

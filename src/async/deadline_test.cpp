@@ -28,18 +28,18 @@ class DeadlineTest : public testing::Test {
   Task<Result<int>> wait_for_bell(int value) {
     Trace trace{&lines_};
     co_await bell_.wait();
-    co_await asio::post(io_, asio::use_awaitable);
+    co_await asio::post(io_, use_task);
     co_return value;
   }
   Task<Result<int>> give(Result<int> result) { co_return result; }
   Task<Result<int>> fail() {
-    co_await asio::post(io_, asio::use_awaitable);
+    co_await asio::post(io_, use_task);
     throw std::runtime_error("broken");
   }
   Task<void> keep(SteadyTime deadline) {
     auto result = co_await with_deadline(deadline, wait_for_bell(7));
     lines_.push_back(result ? "value" : std::string(to_string(result.error().code())));
-    co_await asio::post(io_, asio::use_awaitable);
+    co_await asio::post(io_, use_task);
     lines_.push_back("went on");
   }
 

@@ -20,7 +20,10 @@ class Gate final {
       if (gate_) gate_->leave();
     }
     Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
-    Pass& operator=(Pass&&) = delete;
+    Pass& operator=(Pass&& other) noexcept {
+      std::swap(gate_, other.gate_);
+      return *this;
+    }
 
    private:
     Gate* gate_;

@@ -32,6 +32,17 @@ Task<std::invoke_result_t<Work>> surely_aside(BlockingPool* pool, Work work) {
   co_return out;
 }
 
+// Lets go of `what` on the pool: to free megabytes takes milliseconds. Without a pool (nullptr), or
+// if it takes no more calls, at once.
+template <class T>
+Task<void> free_aside(BlockingPool* pool, T what) {
+  auto free = [what = std::move(what)]() mutable {
+    [[maybe_unused]] const T gone = std::move(what);
+    return Result<void>();
+  };
+  [[maybe_unused]] auto freed = co_await surely_aside(pool, std::move(free));
+}
+
 // What `read` (a function returning a Result) makes of a text that a stranger sent. A long text is
 // read on the pool, so that nobody on the home waits for it; without a pool (nullptr) it is read at
 // once. `text` and `pool` outlive the task; the text is whole again when the task returns.

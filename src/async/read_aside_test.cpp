@@ -39,5 +39,19 @@ TEST(ReadAside, WithoutAPoolEverythingIsReadAtHome) {
   EXPECT_EQ(at_home.reader, std::this_thread::get_id());
 }
 
+struct Freed {
+  std::thread::id* by;
+  ~Freed() { *by = std::this_thread::get_id(); }
+};
+
+TEST(FreeAside, ThePoolFreesTheLastReference) {
+  BlockingPool pool(1, 10);
+  asio::io_context io(1);
+  std::thread::id by;
+  run_task(io, free_aside(&pool, std::shared_ptr<const Freed>(new Freed{&by})));
+  EXPECT_NE(by, std::thread::id());
+  EXPECT_NE(by, std::this_thread::get_id());
+}
+
 }  // namespace
 }  // namespace errand::read_aside_test

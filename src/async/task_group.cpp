@@ -24,7 +24,7 @@ namespace {
 // suspends.
 Task<void> begin_later(Task<void> task) {
   co_await asio::this_coro::throw_if_cancelled(false);
-  co_await asio::post(asio::use_awaitable);
+  co_await asio::post(use_task);
   co_await asio::this_coro::throw_if_cancelled(true);
   auto state = co_await asio::this_coro::cancellation_state;
   if (state.cancelled() != asio::cancellation_type::none) co_return;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/steady_timer.hpp>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -114,7 +113,7 @@ TEST_F(TaskGroupTest, CancelReachesFiftyThousandTasksInTheirOrder) {
   std::vector<int> unwound;
   struct Waiting {
     static Task<void> wait(std::vector<int>* unwound, int number) {
-      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      SteadyTimer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
       unwound->push_back(number);
     }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -64,7 +63,7 @@ class AsioTimers final : public Timers {
   void arm();
   void fire();
 
-  asio::steady_timer timer_;
+  SteadyTimer timer_;
   SteadyTime armed_for_ = SteadyTime::max();
   std::map<Id, std::function<void()>> queue_;
   std::uint64_t last_number_ = 0;

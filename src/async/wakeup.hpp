@@ -1,7 +1,5 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
-
 #include "async/task.hpp"
 #include "base/clock.hpp"
 
@@ -20,7 +18,7 @@ class Wakeup final {
   Task<Woken> wait_until(SteadyTime deadline);
 
  private:
-  asio::steady_timer timer_;
+  SteadyTimer timer_;
   bool rung_ = false;
 };
 

@@ -135,9 +135,8 @@ Beginning take_in(std::vector<JournalEntry> entries, std::size_t rough_bytes) {
   Beginning out;
   out.journal.reserve(rough_bytes + entries.size() * kOtherBytesPerEntry);
   for (JournalEntry& one : entries) {
-    const JournalEntry entry = std::move(one);  // freed as soon as it is folded
-    append_journal_line(out.journal, entry);
-    out.state->apply(entry);
+    append_journal_line(out.journal, one);
+    out.state->apply(std::move(one));
   }
   return out;
 }
@@ -212,8 +211,10 @@ Task<Result<ToolSetPtr>> Engine::resolve_tools(ToolSetPtr tools, StoredTools sto
     }
   }
   BlockingPool* pool = tools->text.size() > kBytesInABreath ? deps_.pool : nullptr;
-  auto resolve = [tools, known = std::move(known), schemas = schemas_]() mutable {
-    return whole_tool_set(*schemas, *tools, std::move(known));
+  auto resolve = [tools = std::move(tools), known = std::move(known),
+                  schemas = schemas_]() mutable {
+    const ToolSetPtr sent = std::move(tools);  // freed here: a large one takes long
+    return whole_tool_set(*schemas, *sent, std::move(known));
   };
   ERRAND_CO_TRY(auto whole, co_await run_aside(pool, std::move(resolve)));
   // A set with stored tools is not cached: they differ between workspaces and change over time.
@@ -234,7 +235,7 @@ Result<OutputMechanism> Engine::resolve_output(const Spec& spec, const ToolDecls
 Task<Result<CreatedEntry>> Engine::resolve(Principal who, Prepared asked, std::string model_id) {
   ERRAND_CO_CHECK(deps_.catalog.resolve(model_id));
   ERRAND_CO_TRY(asked.spec.tools,
-                co_await resolve_tools(asked.spec.tools, std::move(asked.stored), who));
+                co_await resolve_tools(std::move(asked.spec.tools), std::move(asked.stored), who));
   co_return resolve_now(who, std::move(asked.spec), model_id);
 }
 

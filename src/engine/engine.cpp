@@ -29,7 +29,7 @@ Error no_such_run(const RunId& run) {
 }
 
 // A journal entry without its secrets.
-Result<std::string> shown_entry(const std::string& line) {
+Result<std::string> shown_entry(std::string_view line) {
   ERRAND_TRY(auto entry, json::parse(line, {.duplicate_keys = json::DuplicateKeys::last_wins}));
   json::redact_secrets(entry);
   return json::write(entry);
@@ -168,6 +168,7 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
   // A reader of a short log need not wait behind readers of long pages.
   Gate::Pass pass = co_await long_reads_.enter();
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, bytes_max));
+  page.place = std::move(pass);
   co_return page;
 }
 
@@ -183,14 +184,15 @@ Task<Result<JournalPage>> Engine::journal(Principal who, RunId run, std::size_t 
     if (!line) break;
     page.has_more = page.entries.size() >= limit || bytes >= bytes_max;
     if (page.has_more) break;
-    BlockingPool* pool = line->size() > kBytesInABreath ? deps_.pool : nullptr;
-    auto show = [text = std::string(*line)] { return shown_entry(text); };
+    BlockingPool* pool = line->text.size() > kBytesInABreath ? deps_.pool : nullptr;
+    auto show = [line = *line] { return shown_entry(line.text); };
     ERRAND_CO_TRY(auto entry, co_await run_aside(pool, std::move(show)));
     bytes += entry.size();
     page.entries.push_back(std::move(entry));
     if (breath.is_due(page.entries.back().size())) co_await let_others_run();
   }
   if (page.has_more) journal_places_.keep(run, after + page.entries.size(), reader.place());
+  page.place = std::move(pass);
   co_return page;
 }
 

@@ -67,15 +67,26 @@ struct PendingCall {
   std::optional<WallTime> claimed_until;  // if a claim is in force
 };
 
+// Of long reads, two have a place at a time, because each may take much memory. A page that was
+// read in one keeps it until nobody needs what was read.
+using ReadPlace = std::optional<Gate::Pass>;
+
 struct EventsPage {
   std::vector<SegmentPtr> segments;
   EventSeq after = 0;     // skip events up to this one
   EventSeq last_seq = 0;  // of the run's log
+  ReadPlace place = {};
+};
+
+struct HistoryPage {
+  std::vector<SessionEntry> entries;
+  ReadPlace place = {};
 };
 
 struct JournalPage {
   std::vector<std::string> entries;  // JSON texts
   bool has_more = false;
+  ReadPlace place = {};
 };
 
 // A user's opinion of a run.
@@ -287,12 +298,11 @@ class Engine final : private agent::ChildRuns {
                                                           std::int64_t after, std::int64_t until,
                                                           std::size_t bytes_max);
   // The same for the newest of them, if not all fit.
-  Task<Result<std::vector<SessionEntry>>> newest_history(Principal who, SessionId session,
-                                                         std::int64_t after, std::int64_t until,
-                                                         std::size_t bytes_max);
+  Task<Result<HistoryPage>> newest_history(Principal who, SessionId session, std::int64_t after,
+                                           std::int64_t until, std::size_t bytes_max);
   Task<Result<std::vector<SessionRow>>> list_sessions(SessionFilter filter);
-  // The model that has answered last in a run. not_found: no such run.
-  Task<Result<std::string>> model_in_use(Principal who, RunId run);
+  // The model that has answered last in a session. not_found: nobody has, or that run is gone.
+  Task<Result<std::string>> model_in_use(SessionRow session);
   // What a session is about, from the first messages in it; empty if nothing was said.
   Task<Result<std::string>> summary_of(Principal who, SessionRow session);
   Task<Result<std::int64_t>> count_sessions(SessionFilter filter);

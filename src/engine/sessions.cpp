@@ -11,12 +11,14 @@
 #include "engine/id_bounds.hpp"
 #include "engine/records/agent_access.hpp"
 #include "engine/records/agents.hpp"
-#include "engine/residency/whole_log.hpp"
 #include "engine/session_spec.hpp"
 #include "engine/shielded.hpp"
+#include "json/member_text.hpp"
+#include "json/members.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 #include "run/log/session_message.hpp"
+#include "store/segment_events.hpp"
 
 namespace errand::engine {
 namespace {
@@ -30,6 +32,16 @@ constexpr std::size_t kSummaryCharsMax = 200;
 constexpr std::size_t kSummaryCharsEnough = 20;
 constexpr std::string_view kInterrupted = "interrupted by another message of the session";
 constexpr std::string_view kEnded = "the session has ended";
+
+// The model that the last event names, which ends the run.
+Result<std::string> model_of_end(const Segment& last) {
+  std::string_view line;
+  for_each_event(last, last.last_seq - 1, [&](std::string_view one) { line = one; });
+  const auto model = json::parse(json::member_text(line, "model"));
+  const std::string_view id = json::text_at(model ? model->if_object() : nullptr, "id");
+  if (id.empty()) return Error(ErrorCode::not_found, "the run has not ended");
+  return std::string(id);
+}
 
 Error no_such_session(const SessionId& session) {
   return {ErrorCode::not_found, cat("there is no session \"", session.view(), "\"")};
@@ -217,13 +229,13 @@ Task<Result<std::vector<SessionEntry>>> Engine::session_history(Principal who, S
   co_return entries;
 }
 
-Task<Result<std::vector<SessionEntry>>> Engine::newest_history(Principal who, SessionId session,
-                                                               std::int64_t after,
-                                                               std::int64_t until,
-                                                               std::size_t bytes_max) {
+Task<Result<HistoryPage>> Engine::newest_history(Principal who, SessionId session,
+                                                 std::int64_t after, std::int64_t until,
+                                                 std::size_t bytes_max) {
   Gate::Pass pass = co_await long_reads_.enter();
-  co_return co_await deps_.store.read_newest_history({who.workspace, session}, after, until,
-                                                     bytes_max);
+  ERRAND_CO_TRY(auto entries, co_await deps_.store.read_newest_history({who.workspace, session},
+                                                                       after, until, bytes_max));
+  co_return HistoryPage{.entries = std::move(entries), .place = std::move(pass)};
 }
 
 Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter) {
@@ -238,11 +250,18 @@ Task<Result<std::vector<SessionRow>>> Engine::list_sessions(SessionFilter filter
   co_return co_await deps_.store.list_sessions(std::move(filter));
 }
 
-Task<Result<std::string>> Engine::model_in_use(Principal who, RunId run) {
+Task<Result<std::string>> Engine::model_in_use(SessionRow session) {
+  if (session.entries == 0) co_return Error(ErrorCode::not_found, "nobody has answered");
   Gate::Pass pass = co_await long_reads_.enter();
-  ERRAND_CO_TRY(auto state,
-                co_await fold_run(&deps_.store, deps_.pool, {who.workspace, run}, Fold::brief));
-  co_return state->totals().model.id;
+  ERRAND_CO_TRY(auto last, co_await deps_.store.read_newest_history(
+                               session.key(), session.entries - 1, session.entries, 1));
+  if (last.empty()) co_return Error(ErrorCode::not_found, "the session is gone");
+  ERRAND_CO_TRY(auto row, co_await deps_.store.find({session.workspace, last.back().run}));
+  ERRAND_CO_TRY(auto end, co_await deps_.store.read_events(row.key(), row.last_seq - 1, 1));
+  if (end.empty()) co_return Error(ErrorCode::not_found, "the run has no events");
+  BlockingPool* pool = end.back()->events.size() > kBytesInABreath ? deps_.pool : nullptr;
+  auto model = co_await run_aside(pool, [last = end.back()] { return model_of_end(*last); });
+  co_return model;
 }
 
 Task<Result<std::string>> Engine::summary_of(Principal who, SessionRow session) {

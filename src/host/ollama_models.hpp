@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/steady_timer.hpp>
 #include <functional>
 #include <set>
 #include <string>
@@ -54,7 +53,7 @@ class OllamaModels final : public engine::ModelSource {
   std::vector<std::string> ids_;
   SteadyTime fresh_until_ = SteadyTime::min();
   bool is_asking_ = false;
-  asio::steady_timer asked_;  // never due: who waits for the answer waits until it is cancelled
+  SteadyTimer asked_;  // never due: who waits for the answer waits until it is cancelled
 };
 
 }  // namespace errand::host

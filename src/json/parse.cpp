@@ -14,6 +14,7 @@
 #include <unordered_set>
 
 #include "base/text.hpp"
+#include "json/brief_value.hpp"
 
 namespace errand::json {
 namespace {
@@ -29,7 +30,11 @@ struct Handler {
   static constexpr std::size_t max_key_size = static_cast<std::size_t>(-1);
   static constexpr std::size_t max_string_size = static_cast<std::size_t>(-1);
 
-  bj::value_stack stack;
+  Handler() {}  // not the default one, with which the parser would fill all memory with zeros
+
+  // Most texts have no more open values at a time than fit here.
+  alignas(Value) unsigned char first_memory[2048];
+  bj::value_stack stack{bj::storage_ptr(), first_memory, sizeof first_memory};
   std::string number;
   std::size_t members_seen = 0;
   std::size_t values_left = static_cast<std::size_t>(-1);
@@ -320,6 +325,11 @@ Result<std::shared_ptr<const Value>> parse_shared(std::string_view text, ParseOp
   ERRAND_TRY(Value value, parse_into(memory, text, options));
   pieces->close();
   return std::make_shared<const Value>(std::move(value));
+}
+
+Result<const Value*> BriefValue::parse(std::string_view text, ParseOptions options) {
+  ERRAND_TRY(value_, parse_into(&memory_, text, options));
+  return &value_;
 }
 
 }  // namespace errand::json

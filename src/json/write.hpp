@@ -15,6 +15,13 @@ namespace errand::json {
 void write(std::string& out, const Value& value);
 void write(std::string& out, const Object& object);
 std::string write(const Value& value);
+// A template, so that nothing else becomes an object on the way; as a value, it would be copied.
+template <std::same_as<Object> O>
+std::string write(const O& object) {
+  std::string out;
+  write(out, object);
+  return out;
+}
 
 // Appends a quoted and escaped string.
 void write_string(std::string& out, std::string_view text);

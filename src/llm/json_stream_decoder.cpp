@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.hpp"
-#include "json/parse.hpp"
+#include "json/brief_value.hpp"
 #include "llm/failure.hpp"
 
 namespace errand::llm {
@@ -25,9 +25,10 @@ std::vector<TurnEvent> JsonStreamDecoder::feed(std::string_view name, std::strin
 }
 
 void JsonStreamDecoder::take_event(std::string_view name, std::string_view data, Events& out) {
-  auto event = json::parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins,
+  json::BriefValue value;
+  auto event = value.parse(data, {.duplicate_keys = json::DuplicateKeys::last_wins,
                                   .values_max = json::kStrangersValuesMax});
-  if (event && event->is_object()) return take(name, event->get_object(), out);
+  if (event && (*event)->is_object()) return take(name, (*event)->get_object(), out);
   std::string why = "the model's server sent invalid JSON";
   if (!event && event.error().reason() == "too_complex") {
     why = cat("the model's server sent too much at once: ", event.error().message());

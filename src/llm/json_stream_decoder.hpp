@@ -20,6 +20,7 @@ class JsonStreamDecoder : public StreamDecoder {
  protected:
   using Events = std::vector<TurnEvent>;
 
+  // The event is a BriefValue: no copy of a part of it is kept.
   virtual void take(std::string_view name, const json::Object& event, Events& out) = 0;
   // "[DONE]", by which most vendors mean nothing.
   virtual void take_done(Events&) {}

@@ -4,7 +4,6 @@
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
@@ -39,13 +38,12 @@ class AnyStream {
  public:
   using executor_type = Executor;
 
-  explicit AnyStream(tcp::socket socket)
-      : home_(socket.get_executor()), socket_(std::move(socket)) {}
+  explicit AnyStream(TcpSocket socket) : home_(socket.get_executor()), socket_(std::move(socket)) {}
   AnyStream(Executor home, std::unique_ptr<ByteStream> stream)
       : home_(std::move(home)), stream_(std::move(stream)) {}
 
   executor_type get_executor() const { return home_; }
-  std::optional<tcp::socket>& socket() { return socket_; }
+  std::optional<TcpSocket>& socket() { return socket_; }
 
   template <class Buffers, class Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {
@@ -96,7 +94,7 @@ class AnyStream {
   }
 
   Executor home_;
-  std::optional<tcp::socket> socket_;
+  std::optional<TcpSocket> socket_;
   std::unique_ptr<ByteStream> stream_;
 };
 
@@ -238,7 +236,7 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
     if (end_ == WebSocketEnd::open) end_ = WebSocketEnd::closed_by_us;
     // The peer gets the time of one handshake to take what is queued and to send its own close
     // frame.
-    auto timer = std::make_shared<asio::steady_timer>(stream_.get_executor());
+    auto timer = std::make_shared<SteadyTimer>(stream_.get_executor());
     timer->expires_after(limits_.handshake_timeout);
     timer->async_wait([timer, weak = weak_from_this()](error_code error) {
       std::shared_ptr<Impl> self = weak.lock();
@@ -317,15 +315,14 @@ class WebSocketStream::Impl final : public std::enable_shared_from_this<Impl> {
   std::list<Outgoing> queue_;  // the first one is being written while `writing_`
   std::size_t queued_bytes_ = 0;
   std::optional<CloseFrame> closing_;
-  std::shared_ptr<asio::steady_timer> closing_timer_;
+  std::shared_ptr<SteadyTimer> closing_timer_;
   WebSocketEnd end_ = WebSocketEnd::open;
   bool writing_ = false;
   bool close_sent_ = false;
   bool is_over_ = false;
 };
 
-WebSocketStream::WebSocketStream(tcp::socket socket, WebSocketLimits limits,
-                                 Compression compression)
+WebSocketStream::WebSocketStream(TcpSocket socket, WebSocketLimits limits, Compression compression)
     : impl_(std::make_shared<Impl>(AnyStream(std::move(socket)), limits, compression,
                                    beast::role_type::server)) {}
 

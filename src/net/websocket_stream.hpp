@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,6 +7,7 @@
 #include "base/result.hpp"
 #include "net/byte_stream.hpp"
 #include "net/http.hpp"
+#include "net/tcp_socket.hpp"
 #include "net/websocket.hpp"
 
 namespace errand::net {
@@ -16,7 +16,7 @@ namespace errand::net {
 class WebSocketStream final : public WebSocket {
  public:
   // A server's, on an accepted socket.
-  WebSocketStream(asio::ip::tcp::socket socket, WebSocketLimits limits, Compression compression);
+  WebSocketStream(TcpSocket socket, WebSocketLimits limits, Compression compression);
   // A client's, on a connection that is open.
   WebSocketStream(const Executor& home, std::unique_ptr<ByteStream> stream, WebSocketLimits limits,
                   Compression compression);

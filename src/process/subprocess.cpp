@@ -8,7 +8,6 @@
 
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <csignal>
@@ -334,7 +333,7 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
   InputSocket input;
   std::deque<std::string> queue;  // the first one is being written
   std::size_t queued_bytes = 0;
-  asio::steady_timer timer;
+  SteadyTimer timer;
   Wakeup bell;
   std::size_t bytes_after_exit = 0;
   ProcessEnd end;

@@ -262,7 +262,7 @@ Task<void> Peer::pump() {
     } else {
       take(std::move(**received));
     }
-    if (taken % kMessagesAtOnce == 0) co_await asio::post(asio::use_awaitable);
+    if (taken % kMessagesAtOnce == 0) co_await asio::post(use_task);
   }
 }
 

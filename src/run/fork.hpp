@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "run/spec.hpp"
 
 namespace errand {
@@ -20,9 +21,9 @@ struct SpecOverrides {
   std::optional<Metadata> metadata;
   Budgets budgets;  // each of them by itself
   std::optional<LoopDetection> loop_detection;
-  std::optional<ToolBudgets> tool_budgets;
+  Sparse<ToolBudgets> tool_budgets;
   std::optional<int> reasoning_level;
-  std::optional<OutputSchema> output_schema;
+  Sparse<OutputSchema> output_schema;
 };
 
 // What of a spec was given in the body that it was read from.

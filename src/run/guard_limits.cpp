@@ -104,7 +104,7 @@ std::optional<LoopLimits> loop_limits(const std::optional<LoopDetection>& asked)
   return limits;
 }
 
-ToolBudgets budgets_in_force(const std::optional<ToolBudgets>& asked) {
+ToolBudgets budgets_in_force(const Sparse<ToolBudgets>& asked) {
   if (asked && asked->empty()) return {};
   ToolBudgets budgets = default_budgets();
   if (!asked) return budgets;

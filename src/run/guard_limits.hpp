@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "json/value.hpp"
 
 namespace errand {
@@ -43,6 +44,6 @@ json::Object to_json(const ToolBudgets& budgets);
 // What is in force. Nothing: the guard is off.
 std::optional<LoopLimits> loop_limits(const std::optional<LoopDetection>& asked);
 // Defaults with the caller's laid over them; an empty map of the caller's takes the defaults away.
-ToolBudgets budgets_in_force(const std::optional<ToolBudgets>& asked);
+ToolBudgets budgets_in_force(const Sparse<ToolBudgets>& asked);
 
 }  // namespace errand

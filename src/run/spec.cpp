@@ -469,11 +469,15 @@ std::string_view reasoning_effort(int level) {
   return level <= kMediumMax ? "medium" : "high";
 }
 
-std::vector<Message> opening_messages(const Spec& spec) {
-  std::vector<Message> out;
-  if (spec.prompt) out.emplace_back().text = *spec.prompt;
-  for (const Message& message : spec.messages) {
-    if (message.role != Role::system) out.push_back(message);
+std::vector<std::shared_ptr<const Message>> opening_messages(std::shared_ptr<const Spec> spec) {
+  std::vector<std::shared_ptr<const Message>> out;
+  if (spec->prompt) {
+    Message said;
+    said.text = *spec->prompt;
+    out.push_back(std::make_shared<const Message>(std::move(said)));
+  }
+  for (const Message& message : spec->messages) {
+    if (message.role != Role::system) out.emplace_back(spec, &message);
   }
   return out;
 }

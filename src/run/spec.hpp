@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "json/value.hpp"
 #include "run/guard_limits.hpp"
 #include "run/message.hpp"
@@ -44,10 +45,10 @@ struct Spec {
   Metadata metadata;
   Budgets budgets;
   std::optional<LoopDetection> loop_detection;
-  std::optional<ToolBudgets> tool_budgets;
+  Sparse<ToolBudgets> tool_budgets;
   // 0 (off) to kReasoningLevelMax; absent leaves it to the model. Thinking is shown only above 0.
   std::optional<int> reasoning_level;
-  std::optional<OutputSchema> output_schema;
+  Sparse<OutputSchema> output_schema;
   // The model that is asked if the first one gives no answer; as given, empty without one.
   std::string fallback_model_id;
   // What the caller is told about members that mean nothing here. Not kept.
@@ -60,7 +61,7 @@ struct Spec {
   std::int64_t agent_version = 0;
   // The room that the run joins, and what it needs there. A spec that is kept has them among its
   // tools instead, as a RoomRef.
-  std::optional<RoomPlace> room = {};
+  Sparse<RoomPlace> room = {};
   std::vector<RequiredToolkit> required_toolkits = {};
 };
 
@@ -108,7 +109,8 @@ std::optional<int> reasoning_level(std::string_view word);
 std::string_view reasoning_effort(int level);
 
 // The conversation the run starts with, and the system prompt with the system's messages after it.
-std::vector<Message> opening_messages(const Spec& spec);
+// The messages share the spec.
+std::vector<std::shared_ptr<const Message>> opening_messages(std::shared_ptr<const Spec> spec);
 std::string whole_system_prompt(const Spec& spec);
 
 }  // namespace errand

@@ -314,13 +314,16 @@ TEST(Spec, BudgetsHaveRanges) {
 }
 
 TEST(Spec, TheConversationOpensWithThePromptOrTheMessages) {
-  auto prompt = opening_messages(parse_text(R"({"prompt":"hi"})").value());
+  auto opening_of = [](std::string_view text) {
+    return opening_messages(std::make_shared<const Spec>(parse_text(text).value()));
+  };
+  auto prompt = opening_of(R"({"prompt":"hi"})");
   ASSERT_EQ(prompt.size(), 1U);
-  EXPECT_EQ(prompt[0].role, Role::user);
-  EXPECT_EQ(prompt[0].text, "hi");
-  auto given = opening_messages(parse_text(kFullSpec).value());
+  EXPECT_EQ(prompt[0]->role, Role::user);
+  EXPECT_EQ(prompt[0]->text, "hi");
+  auto given = opening_of(kFullSpec);
   ASSERT_EQ(given.size(), 2U);
-  EXPECT_EQ(given[0].role, Role::assistant);
+  EXPECT_EQ(given[0]->role, Role::assistant);
 }
 
 TEST(Spec, MessagesOfTheSystemFollowTheSystemPrompt) {

@@ -14,7 +14,7 @@ Usage& Usage::operator+=(const Usage& other) {
   return *this;
 }
 
-std::optional<double> cost_usd(const Usage& usage, const std::optional<Pricing>& pricing) {
+std::optional<double> cost_usd(const Usage& usage, const Sparse<Pricing>& pricing) {
   constexpr double kTokensPerPrice = 1e6;
   // Every request and every answer has tokens, so none at all means that they were not counted.
   const bool is_counted = usage.input_tokens != 0 || usage.output_tokens != 0;

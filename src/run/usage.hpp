@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/sparse.hpp"
 #include "json/value.hpp"
 
 namespace errand {
@@ -41,7 +42,7 @@ struct Pricing {
 
 // What the tokens cost in US dollars. Cached tokens have a price of their own, or that of input.
 // Nothing if a price is unknown, or if nobody has counted the tokens: a cost is not guessed.
-std::optional<double> cost_usd(const Usage& usage, const std::optional<Pricing>& pricing);
+std::optional<double> cost_usd(const Usage& usage, const Sparse<Pricing>& pricing);
 
 json::Object to_json(const Usage& usage);
 json::Object to_json(const Pricing& pricing);

@@ -11,6 +11,7 @@
 #include "async/task.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "engine/models/model_list.hpp"
 #include "engine/session_spec.hpp"
 #include "json/value.hpp"
@@ -144,7 +145,7 @@ struct CallQuery {
 // What came over a connection.
 struct Heard {
   std::vector<StampedEvent> events = {};
-  std::optional<ModelRetry> retry = {};  // behind the events
+  Sparse<ModelRetry> retry = {};  // behind the events
 };
 
 // One connection to the events of a run.

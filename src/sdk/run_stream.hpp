@@ -63,7 +63,7 @@ class RunStream final {
   bool is_patient_;
   std::unique_ptr<EventSource> source_;
   std::deque<StampedEvent> ready_;
-  std::optional<ModelRetry> retry_;  // came after the events that are ready
+  Sparse<ModelRetry> retry_;  // came after the events that are ready
 
   // Since the server was last heard of.
   std::optional<SteadyTime> lost_at_;

@@ -7,7 +7,6 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 #include <stdexcept>
 #include <string>
@@ -30,7 +29,7 @@ class Odd final : public Tool {
     if (what == "abort") throw boost::system::system_error(asio::error::operation_aborted);
     if (what == "hang") {
       Running running(*this);
-      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      SteadyTimer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
     }
     co_return text_outcome("done");

@@ -75,10 +75,11 @@ class PromptTest(FirstHourCase):
                               stderr=subprocess.PIPE, cwd=self.cwd, env=self.environment(),
                               preexec_fn=die_with_parent) as command:
             os.close(reader)
-            self.assertEqual(command.stderr.readline(), b"errand: waiting for stdin, which goes "
-                                                        b"with the prompt (--no-stdin: not)\n")
+            said = command.stderr.readline()
             os.close(writer)
             self.assertEqual(command.communicate(timeout=SECONDS_MAX)[0], b"Hello.\n")
+        self.assertEqual(said, b"errand: waiting for stdin, which is added to the prompt "
+                               b"(--no-stdin ignores it)\n")
 
     def test_bytes_that_are_no_text_are_refused(self):
         for sent in (b"a\0b", b"\xff\xfe"):

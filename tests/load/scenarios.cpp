@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -126,9 +125,8 @@ Task<void> Play::create_worker() {
   while (tally_.started < options_.runs) {
     const std::size_t number = tally_.started++;
     if (options_.per_second > 0) {
-      asio::steady_timer start(io_,
-                               begun_ + number * nanoseconds(seconds(1)) / options_.per_second);
-      co_await start.async_wait(asio::use_awaitable);
+      SteadyTimer start(io_, begun_ + number * nanoseconds(seconds(1)) / options_.per_second);
+      co_await start.async_wait(use_task);
     }
     RunClient client(requests_, connection);
     auto done = co_await client.create();
@@ -216,8 +214,8 @@ void Play::streams() {
 
 Task<void> Play::stream_worker() {
   while (tally_.started < options_.runs) {
-    asio::steady_timer start(io_, begun_ + tally_.started++ * kBetweenStreams);
-    co_await start.async_wait(asio::use_awaitable);
+    SteadyTimer start(io_, begun_ + tally_.started++ * kBetweenStreams);
+    co_await start.async_wait(use_task);
     Connection stream(io_.get_executor(), server_);
     RunClient client(requests_, stream);
     auto done = co_await run_once(&client, nullptr);

@@ -7,7 +7,7 @@
 namespace errand::agent {
 
 Mistakes output_mistakes(const State& state, json::SchemaCache& schemas) {
-  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state.created().spec.output_schema;
   if (!output) return {};
   return output_mistakes(*output->schema, state.last_text(), schemas);
 }

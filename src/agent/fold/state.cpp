@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "async/breath.hpp"
 #include "base/assert.hpp"
 #include "base/text.hpp"
 #include "run/question_id.hpp"
@@ -26,18 +27,19 @@ std::size_t bytes_of(const std::vector<llm::MessagePtr>& messages) {
 
 }  // namespace
 
-void State::apply(const JournalEntry& entry) {
-  std::visit([this](const auto& one) { apply_entry(one); }, entry);
+void State::apply(JournalEntry entry) {
+  std::visit([this](auto& one) { apply_entry(std::move(one)); }, entry);
 }
 
-void State::apply_entry(const CreatedEntry& entry) {
-  created_ = std::make_shared<const CreatedEntry>(entry);
+void State::apply_entry(CreatedEntry entry) {
+  created_ = std::make_shared<const CreatedEntry>(std::move(entry));
   tools_ = created_->tools;
-  messages_ = llm::share_messages(opening_messages(entry.spec));
+  const std::shared_ptr<const Spec> spec(created_, &created_->spec);
+  messages_ = opening_messages(spec);
   opening_size_ = messages_.size();
-  bool has_more = std::any_of(entry.spec.messages.begin(), entry.spec.messages.end(),
+  bool has_more = std::any_of(spec->messages.begin(), spec->messages.end(),
                               [](const Message& one) { return one.role == Role::system; });
-  system_prompt_ = has_more ? llm::share_text(whole_system_prompt(entry.spec))
+  system_prompt_ = has_more ? llm::share_text(whole_system_prompt(*spec))
                             : llm::TextPtr(created_, &created_->spec.system_prompt);
   conversation_bytes_ = system_prompt_->size() + bytes_of(messages_);
 }
@@ -147,20 +149,20 @@ void State::retell_frozen_turn() {
   *calling = std::make_shared<const Message>(std::move(turn));
 }
 
-void State::apply_entry(const CallEntry& entry) {
+void State::apply_entry(CallEntry entry) {
   is_just_resumed_ = false;
   if (turn_.calls.empty() && is_own(turn_.index)) ++tool_turns_;
   turn_.text += entry.text;
   conversation_bytes_ += entry.text.size() + entry.arguments.size() + bytes_of(entry.blocks);
-  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  std::move(entry.blocks.begin(), entry.blocks.end(), std::back_inserter(turn_.blocks));
   call_indices_.emplace(entry.id, turn_.calls.size());
-  turn_.calls.push_back({.id = entry.id,
-                         .provider_id = entry.provider_id,
-                         .name = entry.name,
-                         .arguments = entry.arguments,
-                         .attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0,
-                         .tool = find_tool(entry.name),
-                         .mark = call_mark(entry.name, entry.arguments)});
+  CallState call{.id = std::move(entry.id), .provider_id = std::move(entry.provider_id)};
+  call.attempt = is_own(turn_.index) ? ++attempts_[entry.name] : 0;
+  call.tool = find_tool(entry.name);
+  call.mark = call_mark(entry.name, entry.arguments);
+  call.name = std::move(entry.name);
+  call.arguments = std::move(entry.arguments);
+  turn_.calls.push_back(std::move(call));
 }
 
 void State::apply_entry(const NoteEntry& entry) {
@@ -179,38 +181,39 @@ void State::apply_entry(const AnswerEntry& entry) {
   if (CallState* call = asking ? call_of(*asking) : nullptr) call->answers.push_back(entry);
 }
 
-void State::apply_entry(const OutcomeEntry& entry) {
+void State::apply_entry(OutcomeEntry entry) {
   is_just_resumed_ = false;
   CallState* call = call_of(entry.id);
   if (!call) return;
   call->failure_mark = failure_mark(call->name, entry);
-  call->outcome = entry;
   conversation_bytes_ += entry.text.size();
+  call->outcome = std::move(entry);
 }
 
-void State::apply_entry(const TurnEndEntry& entry) {
+void State::apply_entry(TurnEndEntry entry) {
   is_just_resumed_ = false;
   if (is_own(turn_.index)) {
     add_spent(entry.usage, entry.answered_by ? entry.answered_by->price : created_->price);
   }
   turn_.text += entry.text;
   conversation_bytes_ += entry.text.size() + bytes_of(entry.blocks);
-  turn_.blocks.insert(turn_.blocks.end(), entry.blocks.begin(), entry.blocks.end());
-  turn_.end = entry;
+  std::move(entry.blocks.begin(), entry.blocks.end(), std::back_inserter(turn_.blocks));
+  entry.blocks.clear();
+  turn_.end = std::move(entry);
   if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
-  last_text_ = turn_.text;
 
   Message message;
   message.role = Role::assistant;
-  message.text = turn_.text;
-  message.provider_blocks = turn_.blocks;
+  message.text = std::move(turn_.text);
+  message.provider_blocks = std::move(turn_.blocks);
   for (const CallState& call : turn_.calls) {
     message.calls.push_back({.id = call.id,
                              .provider_id = call.provider_id,
                              .name = call.name,
                              .arguments = call.arguments});
   }
-  messages_.push_back(std::make_shared<const Message>(std::move(message)));
+  last_answer_ = std::make_shared<const Message>(std::move(message));
+  messages_.push_back(last_answer_);
 }
 
 void State::apply_entry(const CancelEntry& entry) {
@@ -219,6 +222,12 @@ void State::apply_entry(const CancelEntry& entry) {
 
 void State::apply_entry(const TerminalEntry& entry) {
   terminal_ = entry;
+}
+
+std::shared_ptr<const CreatedEntry> State::large_parts() const {
+  std::size_t bytes = created_->spec.tools->text.size();
+  for (const Message& message : created_->spec.messages) bytes += message.text.size();
+  return bytes > kBytesInABreath ? created_ : nullptr;
 }
 
 bool State::has_room_for(std::size_t bytes) const {
@@ -291,10 +300,10 @@ const std::string* State::final_text() const {
   bool was_ended = turn_.end && turn_.end->fatal && turn_.calls.empty();
   bool has_text = terminal_->status == RunStatus::succeeded || was_ended ||
                   terminal_->error_class == kTruncation || terminal_->error_class == kOutputInvalid;
-  return has_text ? &last_text_ : nullptr;
+  return has_text ? &last_text() : nullptr;
 }
 
-void State::add_spent(const Usage& usage, const std::optional<Pricing>& price) {
+void State::add_spent(const Usage& usage, const Sparse<Pricing>& price) {
   usage_ += usage;
   has_spent_ = true;
   std::optional<double> cost = errand::cost_usd(usage, price);

@@ -11,6 +11,7 @@
 
 #include "agent/fold/guards.hpp"
 #include "agent/fold/past.hpp"
+#include "base/sparse.hpp"
 #include "llm/model.hpp"
 #include "run/log/event.hpp"
 #include "run/log/journal.hpp"
@@ -38,7 +39,7 @@ struct CallState {
   std::string note = {};           // JSON text; empty: the tool has kept none
   int samples = 0;                 // how often the model has answered its server
   std::vector<AnswerEntry> answers = {};  // to what its server has asked the client
-  std::optional<OutcomeEntry> outcome;
+  Sparse<OutcomeEntry> outcome;
   std::uint64_t mark = 0;          // see call_mark
   std::uint64_t failure_mark = 0;  // of the outcome; 0 without one
 };
@@ -48,8 +49,8 @@ struct TurnState {
   int index = -1;
   int attempt = 0;
   EventSeq after_seq = 0;
-  std::string text;                 // the text of closed blocks
-  std::vector<std::string> blocks;  // the vendor's closed blocks
+  std::string text;                 // the text of closed blocks, until it ends
+  std::vector<std::string> blocks;  // the vendor's closed blocks, until it ends
   std::vector<CallState> calls;
   std::optional<TurnEndEntry> end;
   bool follows_frozen = false;  // the previous turn was cut off after a call
@@ -66,13 +67,15 @@ class State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void apply(const JournalEntry& entry);
+  void apply(JournalEntry entry);
   // The session's messages before this run. Called once, between `created` and the first turn.
   void begin_after(Past history);
   // The end was applied and could not be written: something came before it.
   void withdraw_terminal() { terminal_.reset(); }
 
   const CreatedEntry& created() const { return *created_; }
+  // What the caller asked, if its messages and tools take long to free; nullptr otherwise.
+  std::shared_ptr<const CreatedEntry> large_parts() const;
   // All tools that the run is bound to so far.
   const ToolDecls& tools() const { return tools_; }
   // Whether the tools of all refs are known.
@@ -98,7 +101,7 @@ class State {
   // Whether the model has been asked at all. A run of a session is created before that.
   bool has_begun() const { return turn_.index >= 0; }
   const std::optional<CancelEntry>& cancel() const { return cancel_; }
-  const std::optional<TerminalEntry>& terminal() const { return terminal_; }
+  const Sparse<TerminalEntry>& terminal() const { return terminal_; }
   // Whether a process took the run over and nothing has come of it yet.
   bool is_just_resumed() const { return is_just_resumed_; }
 
@@ -111,7 +114,7 @@ class State {
   bool waits_for_client() const;
 
   // The text of the last complete turn.
-  const std::string& last_text() const { return last_text_; }
+  const std::string& last_text() const { return last_answer_->text; }
   // The text that an ended run leaves: its answer, or an answer that was cut off or does not fit
   // the output schema. nullptr if the run leaves no text.
   const std::string* final_text() const;
@@ -137,21 +140,21 @@ class State {
   CallState* call_of(const ToolUseId& id);
   void close_batch();
   void retell_frozen_turn();
-  void add_spent(const Usage& usage, const std::optional<Pricing>& price);
+  void add_spent(const Usage& usage, const Sparse<Pricing>& price);
   // Whether a turn is this run's own, and not a turn that it was forked with.
   bool is_own(int turn) const;
 
-  void apply_entry(const CreatedEntry& entry);
+  void apply_entry(CreatedEntry entry);
   void apply_entry(const ToolsEntry& entry);
   void add_rules(const std::vector<ToolDecl>& tools);
   void apply_entry(const ResumedEntry& entry);
   void apply_entry(const TurnEntry& entry);
-  void apply_entry(const CallEntry& entry);
+  void apply_entry(CallEntry entry);
   void apply_entry(const NoteEntry& entry);
   void apply_entry(const SampledEntry& entry);
   void apply_entry(const AnswerEntry& entry);
-  void apply_entry(const OutcomeEntry& entry);
-  void apply_entry(const TurnEndEntry& entry);
+  void apply_entry(OutcomeEntry entry);
+  void apply_entry(TurnEndEntry entry);
   void apply_entry(const CancelEntry& entry);
   void apply_entry(const TerminalEntry& entry);
 
@@ -166,8 +169,8 @@ class State {
   TurnState turn_;
   std::unordered_map<ToolUseId, std::size_t> call_indices_;  // of the turn's calls
   std::optional<CancelEntry> cancel_;
-  std::optional<TerminalEntry> terminal_;
-  std::string last_text_;
+  Sparse<TerminalEntry> terminal_;
+  llm::MessagePtr last_answer_ = std::make_shared<const Message>();  // of the last complete turn
   Usage usage_;
   std::optional<double> cost_usd_ = 0;  // nothing if the cost of a part is unknown
   bool has_spent_ = false;              // an answer of a model was counted

@@ -103,7 +103,7 @@ bool fails_over_turn_limit(const State& state) {
 // Whether the vendor that rejected the request because of its output schema may be asked without
 // the schema.
 bool may_ask_plainly(const State& state, const llm::Failed& failed) {
-  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state.created().spec.output_schema;
   bool is_allowed = output && output->enforcement == Enforcement::best_effort;
   if (!is_allowed || state.is_asked_plainly()) return false;
   bool has_schema = state.created().output_mechanism != OutputMechanism::plain;
@@ -124,7 +124,7 @@ bool blames_schema(std::string_view message) {
 // The failure as the caller sees it if the run insists on its output schema.
 ModelFailure as_told(const State& state, const llm::Failed& failed) {
   ModelFailure failure = failed.failure;
-  const std::optional<OutputSchema>& output = state.created().spec.output_schema;
+  const Sparse<OutputSchema>& output = state.created().spec.output_schema;
   const bool insists = output && output->enforcement == Enforcement::strict &&
                        state.created().output_mechanism != OutputMechanism::plain;
   // The fallback model may have rejected the schema after the first model failed for another

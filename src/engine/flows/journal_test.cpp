@@ -80,7 +80,7 @@ struct JournalTest : RunTest {
     struct Read {
       static Task<std::string> first(PagedJournal* from) {
         auto line = co_await from->next();
-        co_return line && *line ? std::string(**line) : "none";
+        co_return line && *line ? std::string((*line)->text) : "none";
       }
     };
     return world.result_of(Read::first(&reader));
@@ -102,10 +102,10 @@ TEST_F(JournalTest, WhoeverReadsPageAfterPageReadsTheLogOnce) {
 }
 
 TEST_F(JournalTest, APageCanBeReadAgain) {
-  const JournalPage first = page(0, 5);
-  const JournalPage second = page(5, 5);
-  EXPECT_EQ(page(5, 5).entries, second.entries);
-  EXPECT_EQ(page(0, 5).entries, first.entries);
+  const Entries first = page(0, 5).entries;
+  const Entries second = page(5, 5).entries;
+  EXPECT_EQ(page(5, 5).entries, second);
+  EXPECT_EQ(page(0, 5).entries, first);
 }
 
 TEST_F(JournalTest, BehindTheLastEntryThereIsNone) {

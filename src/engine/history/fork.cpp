@@ -217,7 +217,9 @@ std::int64_t history_of(const std::vector<JournalEntry>& entries) {
 void begin_with(Spec& spec, const agent::Past& history) {
   std::vector<Message> messages;
   for (const llm::MessagePtr& message : history) messages.push_back(*message);
-  for (Message& message : opening_messages(spec)) messages.push_back(std::move(message));
+  for (const llm::MessagePtr& message : opening_messages(std::make_shared<const Spec>(spec))) {
+    messages.push_back(*message);
+  }
   spec.prompt.reset();
   spec.messages = std::move(messages);
 }
@@ -251,10 +253,10 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
     }
   }
   ERRAND_CO_TRY(auto created, co_await resolve(who, std::move(asked), model_id));
-  created.forked_from = {.run = run,
-                         .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
-                         .turns = static_cast<int>(point.turns)};
-  ForkedFrom from = *created.forked_from;
+  ForkedFrom from{.run = run,
+                  .seq = point.turns > 0 ? turns[point.turns - 1].finished_at : 0,
+                  .turns = static_cast<int>(point.turns)};
+  created.forked_from = from;
   bool is_same_vendor = created.model.provider == origin.model.provider;
   std::vector<JournalEntry> journal =
       first_entries(std::move(created), std::move(turns), std::move(point), is_same_vendor);
@@ -265,7 +267,7 @@ Task<Result<ForkedRun>> Engine::fork(Principal who, RunId run, ForkParams params
     // The run may have more turns than at the first of these requests.
     ERRAND_CO_TRY(auto existing,
                   co_await fold_run(&deps_.store, deps_.pool, {who.workspace, outcome.run}));
-    from = existing->created().forked_from.value_or(from);
+    if (existing->created().forked_from) from = *existing->created().forked_from;
   }
   co_return ForkedRun{.run = outcome.run, .from = from};
 }

@@ -58,7 +58,7 @@ class AttemptWriter final {
     }
   }
 
-  RecordedAttempt finish(const Asked* next, const std::optional<TerminalEntry>& end) {
+  RecordedAttempt finish(const Asked* next, const Sparse<TerminalEntry>& end) {
     while (closed_ < asked_.calls.size()) close_next();
     if (asked_.end && asked_.end->answered_by) {
       out_.events.insert(out_.events.begin(), *asked_.end->answered_by);
@@ -83,8 +83,7 @@ class AttemptWriter final {
 
  private:
   // Why the attempt broke off; empty if the run itself ended it, or if it has no end yet.
-  std::optional<ModelFailure> failure_before(const Asked* next,
-                                             const std::optional<TerminalEntry>& end) const {
+  Sparse<ModelFailure> failure_before(const Asked* next, const Sparse<TerminalEntry>& end) const {
     if (asked_.is_cancelled) return {};
     if (asked_.end) return asked_.end->fatal ? *asked_.end->fatal : broken_stream();
     if (next) return is_refused(next->turn) ? refusal() : broken_stream();
@@ -143,7 +142,7 @@ class RecordingReader final {
 
   std::vector<Asked> asked;
   std::vector<RecordedNews> news;
-  std::optional<TerminalEntry> end;
+  Sparse<TerminalEntry> end;
 
  private:
   void take_entry(const CreatedEntry&) {}
@@ -202,7 +201,7 @@ bool ends_attempt(std::string_view type) {
 
 RecordedAttempt read_attempt(const std::vector<Asked>& asked, std::size_t i,
                              const std::vector<json::Value>& events,
-                             const std::optional<TerminalEntry>& end) {
+                             const Sparse<TerminalEntry>& end) {
   const Asked* next = i + 1 < asked.size() ? &asked[i + 1] : nullptr;
   AttemptWriter writer(asked[i]);
   // If two attempts begin at the same seq, nothing of the first was shown.

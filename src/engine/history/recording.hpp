@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "llm/model.hpp"
 #include "run/log/journal.hpp"
 #include "run/log/mail.hpp"
@@ -40,7 +41,7 @@ struct Recording {
   std::vector<RecordedAttempt> attempts;
   std::vector<RecordedNews> news;
   std::vector<json::Value> events;
-  std::optional<TerminalEntry> end;     // nothing if the run had not ended
+  Sparse<TerminalEntry> end;            // nothing if the run had not ended
   std::vector<std::string> host_tools;  // the tools that were called in the server
 };
 

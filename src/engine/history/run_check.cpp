@@ -44,7 +44,7 @@ ToldHistory RunCheck::told() const {
     const auto* turn = std::get_if<TurnEntry>(&entry);
     if (turn && turn->history) told.after = *turn->history;
   }
-  told.bodies = agent::history_entries(state_);
+  told.bodies = agent::added_history(agent::addition_of(state_)).bodies;
   return told;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "async/read_aside.hpp"
 #include "base/limit_met.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
@@ -100,8 +101,8 @@ std::string name_in(const ToolRef& ref) {
       ref);
 }
 
-template <class T>
-void take_over(std::optional<T>& runs, const std::optional<T>& agents) {
+template <class Optional>
+void take_over(Optional& runs, const Optional& agents) {
   if (!runs) runs = agents;
 }
 
@@ -114,9 +115,11 @@ void take_over(Budgets& runs, const Budgets& agents) {
 
 }  // namespace
 
-Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
-                                       AgentParams agent) {
-  ERRAND_CO_TRY(auto members, json::parse(agent.body));
+Task<Result<AgentParams>> sealed_agent(SecretVault* vault, BlockingPool* pool,
+                                       WorkspaceSlug workspace, AgentParams agent) {
+  if (!agent.has_headers) co_return agent;
+  auto read = [](std::string_view body) { return json::parse(body); };
+  ERRAND_CO_TRY(auto members, co_await read_aside(&agent.body, pool, read));
   if (json::Value* token = room_token(members.as_object())) {
     json::Object headers;
     headers[kRoomHeader] = *token;
@@ -129,10 +132,13 @@ Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspa
   }
   json::Value* tools = members.as_object().if_contains("tools");
   if (tools && tools->is_array()) {
-    ERRAND_CO_TRY(auto sealed, co_await vault->seal_headers(workspace, tools->get_array()));
+    ERRAND_CO_TRY(auto sealed,
+                  co_await vault->seal_headers(workspace, std::move(tools->get_array())));
     *tools = std::move(sealed);
   }
-  agent.body = json::write(members);
+  auto write = [members = std::move(members)] { return Result<std::string>(json::write(members)); };
+  BlockingPool* place = agent.body.size() > kBytesInABreath ? pool : nullptr;
+  ERRAND_CO_TRY(agent.body, co_await run_aside(place, std::move(write)));
   co_return agent;
 }
 
@@ -153,6 +159,8 @@ Result<AgentParams> parse_agent(const json::Value& body, std::string_view name) 
   for (std::string_view word : kReadOnly) members.stable_erase(word);
   members.stable_erase("name");
   ERRAND_CHECK(refuse_hidden(members));
+  agent.has_headers =
+      !for_each_header(members, [](std::string_view, const json::Value&) { return false; });
   ERRAND_CHECK(parse_as_run(members));
   agent.body = json::write(members);
   if (agent.body.size() <= kAgentBytesMax) return agent;

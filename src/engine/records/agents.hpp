@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "async/blocking_pool.hpp"
 #include "async/task.hpp"
 #include "base/result.hpp"
 #include "engine/records/secret_vault.hpp"
@@ -21,7 +22,8 @@ constexpr std::size_t kAgentDescriptionCharsMax = 2000;
 // What a request wants to store.
 struct AgentParams {
   std::string name;
-  std::string body;  // of the record
+  std::string body;          // of the record
+  bool has_headers = false;  // of tools, or the token of a room: they may have to be sealed
 };
 
 // The members that such a body may have. Only the server sets the last four.
@@ -34,9 +36,10 @@ inline constexpr auto kAgentMembers = std::to_array<std::string_view>(
 // none. invalid_argument: with the pointer.
 Result<AgentParams> parse_agent(const json::Value& body, std::string_view name = "");
 
-// The same agent with the headers of its tools sealed. `vault` outlives the task.
-Task<Result<AgentParams>> sealed_agent(SecretVault* vault, WorkspaceSlug workspace,
-                                       AgentParams agent);
+// The same agent with the headers of its tools sealed. A long one is read and written on the pool
+// (nullptr: at home). `vault` and `pool` outlive the task.
+Task<Result<AgentParams>> sealed_agent(SecretVault* vault, BlockingPool* pool,
+                                       WorkspaceSlug workspace, AgentParams agent);
 
 // {"id","name","version","createdAt","updatedAt", ...members}
 Result<json::Object> agent_json(const NamedRecord& agent);

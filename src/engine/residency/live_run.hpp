@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/agent_run.hpp"
+#include "base/sparse.hpp"
 #include "run/ids.hpp"
 #include "store/store.hpp"
 
@@ -70,7 +71,7 @@ class LiveRun final : public agent::RunObserver {
   void share(std::vector<SegmentPtr>& read);
 
   // The latest pause of the model, which may be over.
-  const std::optional<ModelRetry>& retry() const { return retry_; }
+  const Sparse<ModelRetry>& retry() const { return retry_; }
 
   // The log is longer than this process has seen: after an append whose outcome was unknown.
   void catch_up(const RunRow& row);
@@ -102,7 +103,7 @@ class LiveRun final : public agent::RunObserver {
   std::vector<SegmentPtr> recent_;
   std::size_t recent_bytes_ = 0;
   std::vector<std::weak_ptr<const Segment>> lent_;
-  std::optional<ModelRetry> retry_;
+  Sparse<ModelRetry> retry_;
   std::vector<Mailbox> early_mail_;
   std::unique_ptr<agent::AgentRun> agent_;
 };

@@ -26,16 +26,16 @@ PagedJournal::PagedJournal(Store& store, RunKey run, std::size_t skipped, Journa
       end_(from.after),
       passed_(from.entries) {}
 
-Task<Result<std::optional<std::string_view>>> PagedJournal::next() {
+Task<Result<std::optional<JournalLine>>> PagedJournal::next() {
   for (;;) {
     while (!rest_.empty()) {
       const std::string_view line = take_line(rest_);
       if (passed_++ < wanted_) continue;
       ++wanted_;
-      co_return std::optional(line);
+      co_return std::optional(JournalLine{segments_[next_segment_ - 1], line});
     }
     ERRAND_CO_TRY(bool is_open, co_await open_segment());
-    if (!is_open) co_return std::optional<std::string_view>();
+    if (!is_open) co_return std::optional<JournalLine>();
   }
 }
 
@@ -50,11 +50,13 @@ Task<Result<bool>> PagedJournal::open_segment() {
   // apart.
   if (segment->last_seq > end_) place_ = {.entries = passed_, .after = end_};
   end_ = segment->last_seq;
-  const auto count =
-      static_cast<std::size_t>(std::count(segment->journal.begin(), segment->journal.end(), '\n'));
-  if (passed_ + count <= wanted_) {
-    passed_ += count;
-    co_return true;
+  if (passed_ < wanted_) {
+    const auto count = static_cast<std::size_t>(
+        std::count(segment->journal.begin(), segment->journal.end(), '\n'));
+    if (passed_ + count <= wanted_) {
+      passed_ += count;
+      co_return true;
+    }
   }
   std::vector<SegmentPtr> one{segment};
   auto whole = co_await read_tools_back(&store_, run_, &one);

@@ -25,6 +25,12 @@ struct JournalPlace {
   friend bool operator==(const JournalPlace&, const JournalPlace&) = default;
 };
 
+// An entry as its journal has it.
+struct JournalLine {
+  SegmentPtr segment;  // keeps the text
+  std::string_view text;
+};
+
 // The entries of a journal from one on, read a part at a time, so that of a long journal only
 // a part is in memory. Tools that are kept beside the journal are put back into it. Of a journal
 // that grows meanwhile, as much is read as there was with its last page. The store outlives the
@@ -34,9 +40,9 @@ class PagedJournal final {
   // The entry behind the first `skipped` ones comes next. They are looked for from `from` on.
   PagedJournal(Store& store, RunKey run, std::size_t skipped, JournalPlace from);
 
-  // The next entry, as a view that lasts until the call after this one; none behind the last.
+  // The next entry; none behind the last.
   // internal: tools are lost or damaged; errand check-data tells more.
-  Task<Result<std::optional<std::string_view>>> next();
+  Task<Result<std::optional<JournalLine>>> next();
 
   // A place from which the entry that was given last is found soon.
   JournalPlace place() const { return place_; }

@@ -36,7 +36,7 @@ struct PagedJournalTest : ::testing::Test {
   // Without the spaces that make an entry long.
   std::string next() {
     auto line = run_task(io_, journal.next());
-    return line && *line ? std::string(trim(**line)) : "none";
+    return line && *line ? std::string(trim((*line)->text)) : "none";
   }
   Lines rest() {
     Lines lines;

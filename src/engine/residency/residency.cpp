@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "engine/residency/whole_log.hpp"
 
 namespace errand::engine {
@@ -165,7 +166,7 @@ void Residency::wake_queue() {
 }
 
 Task<void> Residency::start_queued() {
-  co_await asio::post(deps_.home.executor(), asio::use_awaitable);
+  co_await asio::post(deps_.home.executor(), use_task);
   is_starting_ = false;
   while (!deps_.pauses.ended()) {
     auto run = slots_.next();
@@ -212,8 +213,7 @@ void Residency::deliver(const RunKey& run, Mailbox mail) {
   if (deps_.pauses.ended()) return;
   Resident& resident = enter(run);
   const bool is_cancel = mail.kind == MailKind::cancel;
-  // The mail waits for the agent, because the store may have been read for the agent before the
-  // mail came. An agent folds mail that comes twice only once.
+  // The store may have been read before this mail came. Mail that comes twice is folded once.
   live_of(run.run, resident).deliver(std::move(mail));
   switch (resident.place) {
     case Place::waiting: move(resident, Place::live); break;
@@ -312,8 +312,7 @@ void Residency::put_aside(const RunId& run) {
   if (!resident || !resident->live || !resident->live->agent()) return;
   LivePtr live = resident->live;
   if (!live->agent()->may_rest()) return move(*resident, Place::live);
-  // The limit also applies to a client that reports only now and then, and so always finds the run
-  // at rest.
+  // The limit is also for clients that report now and then, and always find the run at rest.
   if (auto reports = live->agent()->reports(); !reports.empty()) {
     resident->reports = std::make_unique<std::map<ToolUseId, int>>(std::move(reports));
   }
@@ -350,8 +349,7 @@ Task<bool> Residency::try_reload(RunKey run, Start start) {
   bool is_gone = !row && row.error().code() == ErrorCode::not_found;
   if (!is_gone && (!row || !mail)) co_return false;
   const bool is_foreign = row && row->epoch != deps_.store.epoch();
-  // A process that drives no other runs still ends a cancelled one that has no owner: that takes no
-  // model and no tool.
+  // Any process ends a cancelled run that has no owner: that takes no model and no tool.
   if (is_foreign && !is_terminal(row->status) && has_cancel(*mail)) {
     auto is_taken = co_await take_over_cancelled(run);
     if (!is_taken) co_return false;
@@ -408,8 +406,7 @@ Task<void> Residency::replace(RunKey run, std::unique_ptr<agent::AgentRun> broke
   co_await reload(run, Start::replaced);
 }
 
-// The agent reports its end from inside one of its own tasks, so it is destroyed later, from
-// outside.
+// Called from inside a task of the agent, which is therefore destroyed later, from outside.
 void Residency::on_end(LiveRun& run) {
   Resident* resident = look_up(run.id());
   if (!resident) return;
@@ -426,6 +423,9 @@ void Residency::on_end(LiveRun& run) {
 
 Task<void> Residency::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
   co_await agent->stop(CancelReason::shutdown);
+  auto large = agent->state().large_parts();
+  agent.reset();
+  if (large) co_await free_aside(deps_.surroundings.schemas.pool, std::move(large));
 }
 
 void Residency::on_read_after_end(LiveRun& run, bool is_read) {

@@ -84,30 +84,44 @@ std::vector<SegmentPtr> Subscription::recent_segments() const {
   return {first, recent.end()};
 }
 
+bool Subscription::has_news() const {
+  return interrupted_ || !queue_.empty() || cursor_ < run_->committed_seq() || is_over() || retry_;
+}
+
+// What is in memory for the reader, which has news; nothing if it is in the store.
+std::optional<Subscription::Batch> Subscription::take_ready() {
+  if (interrupted_) return Batch{.state = Batch::State::broken};
+  if (!queue_.empty()) {
+    queue_bytes_.set(0);
+    return take(std::exchange(queue_, {}));
+  }
+  if (cursor_ < run_->committed_seq()) {
+    std::vector<SegmentPtr> recent = recent_segments();
+    if (!recent.empty()) return take(std::move(recent));
+    if (SegmentPtr lent = run_->lent_after(cursor_)) return take({std::move(lent)});
+    return {};
+  }
+  if (is_over()) return Batch{.state = Batch::State::ended};
+  return Batch{.after = cursor_, .retry = std::exchange(retry_, {})};
+}
+
+Task<Subscription::Batch> Subscription::read_store() {
+  auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
+  if (!read) co_return Batch{.state = Batch::State::broken};
+  run_->share(*read);
+  // Committed segments can be missing only if the run was removed.
+  if (read->empty()) co_return Batch{.state = Batch::State::broken};
+  co_return take(std::move(*read));
+}
+
 Task<Subscription::Batch> Subscription::next(SteadyTime deadline) {
-  for (;;) {
-    if (interrupted_) co_return Batch{.state = Batch::State::broken};
-    if (!queue_.empty()) {
-      std::vector<SegmentPtr> segments = std::exchange(queue_, {});
-      queue_bytes_.set(0);
-      co_return take(std::move(segments));
-    }
-    if (cursor_ < run_->committed_seq()) {
-      std::vector<SegmentPtr> recent = recent_segments();
-      if (!recent.empty()) co_return take(std::move(recent));
-      if (SegmentPtr lent = run_->lent_after(cursor_)) co_return take({std::move(lent)});
-      auto read = co_await store_.read_events(run_->key(), cursor_, kReadBytesMax);
-      if (!read) co_return Batch{.state = Batch::State::broken};
-      run_->share(*read);
-      // Committed segments can be missing only if the run was removed.
-      if (read->empty()) co_return Batch{.state = Batch::State::broken};
-      co_return take(std::move(*read));
-    }
-    if (is_over()) co_return Batch{.state = Batch::State::ended};
-    if (retry_) co_return Batch{.after = cursor_, .retry = std::exchange(retry_, {})};
+  while (!has_news()) {
     auto woken = co_await wakeup_.wait_until(deadline);
     if (woken == Wakeup::Woken::timed_out) co_return Batch{.state = Batch::State::idle};
   }
+  std::optional<Batch> ready = take_ready();
+  if (ready) co_return std::move(*ready);
+  co_return co_await read_store();
 }
 
 }  // namespace errand::engine

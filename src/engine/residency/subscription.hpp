@@ -7,6 +7,7 @@
 #include "async/task.hpp"
 #include "async/wakeup.hpp"
 #include "base/reader_budget.hpp"
+#include "base/sparse.hpp"
 #include "engine/residency/live_run.hpp"
 #include "run/model_retry.hpp"
 #include "store/store.hpp"
@@ -38,7 +39,7 @@ class Subscription final {
     State state = State::more;
     EventSeq after = 0;  // skip events up to this one: the first segment may begin before it
     std::vector<SegmentPtr> segments;
-    std::optional<ModelRetry> retry = {};  // in place of segments, see hear_retries()
+    Sparse<ModelRetry> retry = {};  // in place of segments, see hear_retries()
   };
   // Waits until there are events, then takes all that are there.
   Task<Batch> next(SteadyTime deadline);
@@ -63,6 +64,9 @@ class Subscription final {
   void wake() { wakeup_.notify(); }
 
  private:
+  bool has_news() const;
+  std::optional<Batch> take_ready();
+  Task<Batch> read_store();
   Batch take(std::vector<SegmentPtr> segments);
   void drop_queue();
   std::vector<SegmentPtr> recent_segments() const;
@@ -75,7 +79,7 @@ class Subscription final {
   std::vector<SegmentPtr> queue_;
   ReaderBudget::Share queue_bytes_;
   bool hears_retries_ = false;
-  std::optional<ModelRetry> retry_;  // heard, and not taken yet
+  Sparse<ModelRetry> retry_;  // heard, and not taken yet
   bool interrupted_ = false;
   Wakeup wakeup_;
 };

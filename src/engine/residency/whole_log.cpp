@@ -58,11 +58,10 @@ Task<Result<std::string>> read_tools(Store* store, RunKey run, std::string hash)
   co_return text;
 }
 
-// The caller keeps the line until the task is done. If the pool is full, the entry is read here.
-Task<Result<JournalEntry>> read_entry(BlockingPool* pool, std::string_view line,
-                                      std::size_t number) {
-  if (!pool || line.size() <= kBytesInABreath) co_return parse_journal_line(line, number);
-  auto read = [text = std::string(line), number] { return parse_journal_line(text, number); };
+// If the pool is full, the entry is read here.
+Task<Result<JournalEntry>> read_entry(BlockingPool* pool, JournalLine line, std::size_t number) {
+  if (!pool || line.text.size() <= kBytesInABreath) co_return parse_journal_line(line.text, number);
+  auto read = [line, number] { return parse_journal_line(line.text, number); };
   auto entry = co_await surely_aside(pool, std::move(read));
   co_return entry;
 }
@@ -117,8 +116,8 @@ Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool*
     if (auto* outcome = std::get_if<OutcomeEntry>(&entry); outcome && fold == Fold::brief) {
       outcome->text.clear();
     }
-    state->apply(entry);
-    if (breath.is_due(line->size())) co_await let_others_run();
+    state->apply(std::move(entry));
+    if (breath.is_due(line->text.size())) co_await let_others_run();
   }
 }
 

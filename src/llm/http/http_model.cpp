@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "async/read_aside.hpp"
+#include "base/sparse.hpp"
 #include "base/text.hpp"
 #include "json/redact.hpp"
 #include "llm/failure.hpp"
@@ -29,6 +30,10 @@ Events only(Failed failed) {
   Events events;
   events.emplace_back(std::move(failed));
   return events;
+}
+
+Events closed() {
+  return only(broken_stream(kClosed));
 }
 
 // Removes secrets from a vendor's message.
@@ -90,9 +95,9 @@ Reachability judge_missing(const std::optional<std::string>& listed_id) {
 // Streams the answer to one request.
 class HttpTurn final : public TurnStream {
  public:
-  HttpTurn(HttpModel::Deps deps, std::shared_ptr<const Provider> provider,
+  HttpTurn(const HttpModel::Deps& deps, std::shared_ptr<const Provider> provider,
            const HttpModelOptions& options, TurnRequest request, bool& lacks_json_format)
-      : deps_(std::move(deps)),
+      : deps_(deps),
         provider_(std::move(provider)),
         options_(options),
         lacks_json_format_(lacks_json_format),
@@ -101,9 +106,9 @@ class HttpTurn final : public TurnStream {
         deadline_(deps_.timers.now() + options.timeouts.total) {}
 
   Task<Events> next() override {
-    if (is_over_) co_return only(broken_stream(kClosed));
+    if (is_over_) co_return closed();
     Events events = co_await advance();
-    if (aborted_.is_raised()) events = only(broken_stream(kClosed));
+    if (aborted_.is_raised()) events = closed();
     is_over_ = is_over_ || is_last(events.back());
     if (is_over_) stream_.reset();
     co_return events;
@@ -164,15 +169,15 @@ class HttpTurn final : public TurnStream {
   // Reads the next part of the stream, which it opens first if necessary.
   Task<Part> read_on() {
     if (!stream_) {
-      auto refusal = co_await open();
-      if (refusal) co_return to_part(std::move(*refusal));
+      Part refusal = co_await begin();
+      if (!stream_) co_return refusal;
     }
     Part part;
     // Pings and comments reset the idle timeout, because vendors send them while a model thinks. A
     // stream that sends nothing else ends at the total timeout.
     while (part.events.empty()) {
       auto bytes = co_await stream_->read();
-      if (!bytes) co_return to_part(transport_failure(bytes.error()));
+      if (!bytes) co_return broken_off(bytes.error());
       bool is_end = bytes->empty();
       Result<Events> events = Events();
       if (is_end) {
@@ -180,13 +185,22 @@ class HttpTurn final : public TurnStream {
       } else {
         events = co_await decode(std::move(*bytes));
       }
-      if (!events) co_return to_part(transport_failure(events.error()));
+      if (!events) co_return broken_off(events.error());
       part.events = std::move(*events);
-      if (is_end && part.events.empty()) part.events = only(broken_stream(kClosed));
+      if (is_end && part.events.empty()) part.events = closed();
     }
     part.retry_after = decoder_->retry_after();
     co_return part;
   }
+
+  // Opens the stream, or tells why there is none.
+  Task<Part> begin() {
+    auto refusal = co_await open();
+    if (refusal) co_return to_part(std::move(*refusal));
+    co_return Part{};
+  }
+
+  static Part broken_off(const Error& error) { return to_part(transport_failure(error)); }
 
   static Part to_part(ApiFailure failure) {
     return {.events = only(Failed{std::move(failure.failure)}), .retry_after = failure.retry_after};
@@ -274,12 +288,12 @@ class HttpTurn final : public TurnStream {
     return whole - whole * off / 1000;
   }
 
-  HttpModel::Deps deps_;
+  const HttpModel::Deps& deps_;
   const std::shared_ptr<const Provider> provider_;
   const HttpModelOptions& options_;
   bool& lacks_json_format_;  // shared by all turns of the model
   const std::function<void(const ModelRetry&)> on_retry_;
-  std::optional<TurnRequest> request_;  // reset when it cannot be sent again
+  Sparse<TurnRequest> request_;  // reset when it cannot be sent again
   const SteadyTime deadline_;
   Interrupt aborted_;  // outlives the stream
   int attempt_ = 0;

@@ -236,8 +236,8 @@ TEST_F(RunCallsTest, AQuestionThatMayBeOfEitherRunIsNotAnswered) {
   EXPECT_EQ(ask("elicitation/create", form()), R"({"action":"accept","content":{}})");
   begin("run_2", &others);
   EXPECT_EQ(ask("elicitation/create", form()),
-            "several runs use this server at once, and the request does not say in which call it "
-            "is made");
+            "several runs use this server at once, and the request does not say which call it "
+            "belongs to");
   EXPECT_EQ(ask("roots/list", {}), "roots/list is not supported");
   EXPECT_EQ(others.client_questions, Names());
 }

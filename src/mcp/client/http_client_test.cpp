@@ -118,7 +118,7 @@ class HttpClientTest : public ClientTest {
       hangs = method == hanging_;
     }
     if (hangs) {
-      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      SteadyTimer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
     }
     EXPECT_EQ(request.header("Authorization"), "Bearer k");

@@ -90,7 +90,7 @@ Task<Result<std::optional<rpc::Received>>> HttpConnection::receive() {
 
 Task<void> HttpConnection::flush() {
   // A spawned task begins only after the task that spawned it has yielded.
-  co_await asio::post(asio::use_awaitable);
+  co_await asio::post(use_task);
   WakeupAt idle(deps_.home, flushing_);
   while (!exchanges_.empty() && !inbox_.is_closed()) co_await idle.wait();
 }
@@ -285,7 +285,7 @@ Task<Result<void>> HttpConnection::read_stream(std::unique_ptr<net::ClientStream
 Task<Result<HttpConnection::StreamEnd>> HttpConnection::read_events(SseSource* source,
                                                                     Exchange* state) {
   for (;;) {
-    while (inbox_.is_full() && !inbox_.is_closed()) co_await asio::post(asio::use_awaitable);
+    while (inbox_.is_full() && !inbox_.is_closed()) co_await asio::post(use_task);
     auto event = co_await source->next();
     if (!event) co_return std::move(event).error();
     if (!*event) co_return StreamEnd::resumable;

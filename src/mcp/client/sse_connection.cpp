@@ -92,7 +92,7 @@ Task<Result<void>> SseConnection::read_events() {
   }
   SseSource source(std::move(*opened));
   for (;;) {
-    while (inbox_.is_full() && !inbox_.is_closed()) co_await asio::post(asio::use_awaitable);
+    while (inbox_.is_full() && !inbox_.is_closed()) co_await asio::post(use_task);
     auto event = co_await source.next();
     if (!event) co_return std::move(event).error();
     if (!*event) co_return Result<void>();

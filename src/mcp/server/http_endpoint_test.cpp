@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <string>
 
 #include "base/text.hpp"
@@ -33,7 +32,7 @@ class Slow final : public ServerFeatures {
     if (params.name == "hang") {
       ++running;
       Ended ended(*this);
-      asio::steady_timer never(co_await asio::this_coro::executor, SteadyTime::max());
+      SteadyTimer never(co_await asio::this_coro::executor, SteadyTime::max());
       co_await never.async_wait(as_result);
     }
     if (params.name == "wait") {

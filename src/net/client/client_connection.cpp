@@ -8,7 +8,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/error.hpp>
 #include <boost/asio/ssl/stream.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <utility>
@@ -17,13 +16,14 @@
 #include "async/wakeup.hpp"
 #include "base/text.hpp"
 #include "net/client/response_reader.hpp"
+#include "net/tcp_socket.hpp"
 
 namespace errand::net {
 namespace {
 
 using asio::ip::tcp;
 using boost::system::error_code;
-using TlsStream = asio::ssl::stream<tcp::socket&>;
+using TlsStream = asio::ssl::stream<TcpSocket&>;
 
 constexpr std::string_view kLookupFailed = "lookup_failed";
 
@@ -122,7 +122,7 @@ class SocketConnection final : public ClientConnection {
 
   Task<Result<void>> start_tls(std::shared_ptr<TlsContext> context, std::string host) {
     context_ = std::move(context);
-    tls_.emplace(socket_, context_->make_session(host));
+    tls_ = std::make_unique<TlsStream>(socket_, context_->make_session(host));
     auto [error] = co_await tls_->async_handshake(asio::ssl::stream_base::client, as_result);
     if (!error) co_return Result<void>();
     if (timed_out_ || error == asio::error::operation_aborted) co_return to_error(error);
@@ -156,9 +156,9 @@ class SocketConnection final : public ClientConnection {
   }
 
   std::shared_ptr<TlsContext> context_;
-  tcp::socket socket_;
-  std::optional<TlsStream> tls_;
-  asio::steady_timer timer_;
+  TcpSocket socket_;
+  std::unique_ptr<TlsStream> tls_;
+  SteadyTimer timer_;
   SteadyTime armed_for_ = SteadyTime::max();
   TimeLimit limit_;
   bool timed_out_ = false;

@@ -16,7 +16,7 @@ namespace {
 
 // A read starts with the smaller buffer, because a slow model sends little. A read that fills it
 // gets the larger one.
-constexpr std::size_t kFirstReadBytes = 1024;
+constexpr std::size_t kFirstReadBytes = 512;
 constexpr std::size_t kReadBytes = 16U * 1024;
 constexpr std::size_t kShownHostBytesMax = 200;
 
@@ -67,7 +67,7 @@ struct HttpClient::Shared {
 
 namespace {
 
-using Pooled = std::function<void(Route, std::unique_ptr<ClientConnection>)>;
+using Pooled = std::function<void(const Route&, std::unique_ptr<ClientConnection>)>;
 
 // One request on one connection, and its answer.
 class Exchange final : public ClientStream {
@@ -251,8 +251,8 @@ Task<Result<std::unique_ptr<ClientStream>>> HttpClient::open(ClientRequest reque
   const std::optional<AddressRules>& addresses = shared->options.addresses;
   const Route route = route_to(url, std::move(proxy), addresses ? &*addresses : nullptr);
   ERRAND_CO_TRY(const WrittenRequest bytes, write_request(request, url, route));
-  Pooled give_back = [weak = std::weak_ptr<Shared>(shared)](Route of, auto connection) {
-    if (auto alive = weak.lock()) alive->pool.put(std::move(of), std::move(connection), now());
+  Pooled give_back = [weak = std::weak_ptr<Shared>(shared)](const Route& of, auto connection) {
+    if (auto alive = weak.lock()) alive->pool.put(of, std::move(connection), now());
   };
 
   const TakenFor purpose = purpose_of(request);

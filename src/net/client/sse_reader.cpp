@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/eight_bytes.hpp"
 #include "base/text.hpp"
 
 namespace errand::net {
@@ -41,9 +42,32 @@ void append_valid(std::string& out, std::string_view text) {
   }
 }
 
+// Where the first byte is for which `is_it` holds; the end of the text if there is none. Eight
+// bytes at once are passed over where `may_be_among` is false.
+template <class MayBeAmong, class IsIt>
+std::size_t find_byte(std::string_view text, MayBeAmong may_be_among, IsIt is_it) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t end = std::min(i + EightBytes::kSize, text.size());
+    if (end - i < EightBytes::kSize || may_be_among(EightBytes(text.data() + i))) {
+      for (; i < end; ++i) {
+        if (is_it(text[i])) return i;
+      }
+    }
+    i = end;
+  }
+  return text.size();
+}
+
+std::size_t line_end(std::string_view text) {
+  return find_byte(
+      text, [](EightBytes bytes) { return bytes.has_below('\r' + 1); },
+      [](char c) { return c == '\r' || c == '\n'; });
+}
+
 bool is_ascii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+  return find_byte(
+             text, [](EightBytes bytes) { return bytes.has_non_ascii(); },
+             [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) == text.size();
 }
 
 bool is_digits(std::string_view text) {
@@ -59,7 +83,7 @@ Result<std::vector<SseEvent>> SseReader::feed(std::string_view bytes) {
       bytes.remove_prefix(1);
       continue;
     }
-    std::size_t end = std::min(bytes.find_first_of("\r\n"), bytes.size());
+    const std::size_t end = line_end(bytes);
     if (line_.size() + end + data_.size() > kEventBytesMax) {
       return Error(ErrorCode::too_large, "a server-sent event is too large")
           .limit("eventBytes", kEventBytesMax);

@@ -7,6 +7,7 @@
 #include <exception>
 #include <utility>
 
+#include "async/breath.hpp"
 #include "base/text.hpp"
 
 namespace errand::net {
@@ -65,55 +66,34 @@ Task<void> Connection::run(std::shared_ptr<Connection> self) {
       self->reader_ = std::make_unique<RequestReader>(self->shared_.limits, self->shared_.bodies,
                                                       self->shared_.ids);
     }
-    std::optional<Response> refused = co_await self->read_request();
-    if (refused) {
-      co_await self->refuse(std::move(*refused));
-      co_return;
-    }
-    if (!self->socket_.is_open()) co_return;
+    bool is_whole = co_await self->read_request();
+    if (!is_whole) co_return;
 
-    Response response = co_await self->call_handler();
-    if (response.upgrade) {
-      co_await self->serve_websocket(std::move(response.upgrade));
-      co_return;
-    }
-    std::string head = self->render(response);
-    Next next = Next::close;
-    if (response.events) {
-      std::unique_ptr<EventFeed> feed = std::move(response.events);
-      response = Response();
-      next = co_await self->stream(std::move(feed), std::move(head));
-    } else {
-      next = co_await self->send(std::move(head), std::move(response.body));
-    }
+    Answer answer = co_await self->call_handler();
+    Next next = co_await self->give(std::move(answer));
     if (next == Next::drain) co_await self->drain();
     if (next != Next::request) co_return;
 
     if (++self->served_in_a_row_ >= kServedInARowMax) {
       self->served_in_a_row_ = 0;
-      co_await asio::post(self->socket_.get_executor(), asio::use_awaitable);
+      co_await asio::post(self->socket_.get_executor(), use_task);
     }
   }
 }
 
-// Returns nothing when a whole request is there, or the response to send instead. If the client has
-// gone, the socket is closed when this returns.
-Task<std::optional<Response>> Connection::read_request() {
+// Returns when a whole request is there or was refused. If the client has gone, the socket is
+// closed when this returns.
+Task<bool> Connection::read_request() {
   for (;;) {
     Result<RequestReader::State> state = reader_->advance();
-    if (!state) co_return shared_.render_error(state.error());
-    if (*state == RequestReader::State::whole) co_return std::nullopt;
+    std::unique_ptr<Response> refusal = refusal_of(state);
+    if (refusal) {
+      co_await refuse(std::move(refusal));
+      co_return false;
+    }
+    if (*state == RequestReader::State::whole) co_return true;
 
-    if (*state == RequestReader::State::body && phase_ != Phase::body) {
-      std::optional<Response> refusal = admit();
-      if (refusal) co_return refusal;
-    }
-    if (*state == RequestReader::State::body && reader_->take_expectation()) {
-      Outgoing out("HTTP/1.1 100 Continue\r\n\r\n", {}, {});
-      bool sent = send_now(out);
-      if (sent && !out.empty()) sent = co_await send_rest(&out);
-      if (!sent) close();
-    }
+    if (*state == RequestReader::State::body && reader_->take_expectation()) co_await go_on();
     begin_wait(*state);
     served_in_a_row_ = 0;
     std::span<char> room = reader_->prepare();
@@ -121,14 +101,32 @@ Task<std::optional<Response>> Connection::read_request() {
         co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), as_result);
     if (error || !socket_.is_open()) {
       if (expired_ && phase_ != Phase::idle && socket_.is_open()) {
-        co_return shared_.render_error(too_slow());
+        co_await refuse(std::make_unique<Response>(shared_.render_error(too_slow())));
+      } else {
+        close();
       }
-      close();
-      co_return std::nullopt;
+      co_return false;
     }
     expired_ = false;
     reader_->commit(count);
   }
+}
+
+Task<void> Connection::go_on() {
+  Outgoing out("HTTP/1.1 100 Continue\r\n\r\n", {}, {});
+  bool sent = send_now(out);
+  if (sent && !out.empty()) sent = co_await send_rest(&out);
+  if (!sent) close();
+}
+
+std::unique_ptr<Response> Connection::refusal_of(const Result<RequestReader::State>& state) {
+  std::optional<Response> refusal;
+  if (!state) {
+    refusal = shared_.render_error(state.error());
+  } else if (*state == RequestReader::State::body && phase_ != Phase::body) {
+    refusal = admit();
+  }
+  return refusal ? std::make_unique<Response>(std::move(*refusal)) : nullptr;
 }
 
 std::optional<Response> Connection::admit() {
@@ -179,7 +177,7 @@ SteadyTime Connection::slow_body_deadline() const {
          milliseconds(bytes * 1000 / limits.body_bytes_per_second_min);
 }
 
-Task<Response> Connection::call_handler() {
+Task<Connection::Answer> Connection::call_handler() {
   ReceivedRequest received = reader_->take();
   shape_ = {.request_id = received.request.id,
             .is_http10 = received.is_http10,
@@ -210,7 +208,11 @@ Task<Response> Connection::call_handler() {
     told.what = std::move(response.failure);
     shared_.failures.tell(told, answered);
   }
-  co_return response;
+  if (response.upgrade) co_return Answer{.upgrade = std::move(response.upgrade)};
+  std::string head = render(response);
+  co_return Answer{.head = std::move(head),
+                   .body = std::move(response.body),
+                   .events = std::move(response.events)};
 }
 
 Task<Response> Connection::handle(Request request) {
@@ -245,6 +247,13 @@ std::string Connection::render(Response& response) {
   if (shape_.head_only || has_events || !has_body(response.status)) response.body.clear();
   if (shape_.head_only) response.events.reset();
   return head;
+}
+
+// Not a coroutine: what only other kinds of answers need takes no memory while a stream is open.
+Task<Connection::Next> Connection::give(Answer answer) {
+  if (answer.upgrade) return serve_websocket(std::move(answer.upgrade));
+  if (answer.events) return stream(std::move(answer.events), std::move(answer.head));
+  return send(std::move(answer.head), std::move(answer.body));
 }
 
 Task<Connection::Next> Connection::send(std::string head, std::string body) {
@@ -287,6 +296,10 @@ Task<void> Connection::refuse(Response response) {
   if (sent) co_await drain();
 }
 
+Task<void> Connection::refuse(std::unique_ptr<Response> response) {
+  return refuse(std::move(*response));
+}
+
 Task<void> Connection::drain() {
   error_code error;
   socket_.shutdown(Socket::shutdown_send, error);
@@ -304,21 +317,27 @@ Task<void> Connection::drain() {
 
 bool Connection::send_now(Outgoing& out) {
   error_code error;
-  std::size_t count = out.is_one_piece() ? socket_.write_some(out.buffers().front(), error)
-                                         : socket_.write_some(out.buffers(), error);
+  const Outgoing::Buffers next = out.next();
+  std::size_t count = out.is_one_piece() ? socket_.write_some(next.front(), error)
+                                         : socket_.write_some(next, error);
   out.advance(count);
+  is_full_ = count < asio::buffer_size(next);
   return !error || error == asio::error::would_block || error == asio::error::try_again;
 }
 
 Task<bool> Connection::send_rest(Outgoing* out) {
   UnsentBytes::Share unsent(shared_.unsent, [this] { reset(); });
   while (!out->empty()) {
-    out->free_sent();
+    if (is_full_) out->free_sent();
     unsent.set(out->held());
     enter(Phase::writing, after(shared_.limits.write_timeout));
-    auto [error, count] = co_await socket_.async_write_some(out->buffers(), as_result);
-    if (error) co_return false;
-    out->advance(count);
+    if (is_full_) {
+      auto [error] = co_await socket_.async_wait(Socket::wait_write, as_result);
+      if (error) co_return false;
+    } else {
+      co_await let_others_run();
+    }
+    if (!send_now(*out)) co_return false;
   }
   enter(Phase::handling, SteadyTime::max());
   co_return true;

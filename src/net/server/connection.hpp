@@ -1,6 +1,5 @@
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -19,6 +18,7 @@
 #include "net/server/request_reader.hpp"
 #include "net/server/response_writer.hpp"
 #include "net/server/unsent_bytes.hpp"
+#include "net/tcp_socket.hpp"
 #include "net/websocket_stream.hpp"
 
 namespace errand::net {
@@ -62,7 +62,7 @@ struct ConnectionsShared {
 // server's sweep calls expire() after that. Owned by its own run(), listed in `connections`.
 class Connection final : public std::enable_shared_from_this<Connection> {
  public:
-  using Socket = asio::ip::tcp::socket;
+  using Socket = TcpSocket;
 
   // How long input is thrown away after the last answer, and how much, so that a client that still
   // sends gets to see that answer.
@@ -100,18 +100,33 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   };
   enum class Next : std::uint8_t { request, drain, close };
 
+  // A whole answer with its head rendered, or what it turns into.
+  struct Answer {
+    std::string head;
+    std::string body;
+    std::unique_ptr<EventFeed> events;
+    std::unique_ptr<Upgrade> upgrade;
+  };
+
   // connection.cpp
-  Task<std::optional<Response>> read_request();
+  // False: there is none, and the connection is over.
+  Task<bool> read_request();
   // Asks whether the present request may send its body, and whose memory it takes. What to answer
   // if it may not.
   std::optional<Response> admit();
+  // What to answer to what has come so far instead of reading on; null: nothing.
+  std::unique_ptr<Response> refusal_of(const Result<RequestReader::State>& state);
   Result<void> hold_body(BodyTerms terms);
-  Task<Response> call_handler();
+  // Has the client send the body that it holds back.
+  Task<void> go_on();
+  Task<Answer> call_handler();
   void stop_watching();
   Task<Response> handle(Request request);
   std::string render(Response& response);
+  Task<Next> give(Answer answer);
   Task<Next> send(std::string head, std::string body);
   Task<void> refuse(Response response);
+  Task<void> refuse(std::unique_ptr<Response> response);
   Task<void> drain();
   Next next_after_answer() const;
   void enter(Phase phase, SteadyTime deadline);
@@ -120,19 +135,23 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   void close();
   void set_linger_zero();
 
-  // Sends as much as fits without waiting; false if the connection is broken.
+  // Sends as much as fits at once and without waiting; false if the connection is broken.
   bool send_now(Outgoing& out);
   // Sends the rest.
   Task<bool> send_rest(Outgoing* out);
 
   // connection_stream.cpp
   Task<Next> stream(std::unique_ptr<EventFeed> feed, std::string head);
+  void begin_stream(std::unique_ptr<EventFeed> feed);
+  // Sends one turn of a stream, and moves the head out if it was not sent before. What does not fit
+  // without waiting is left in `rest`. False: the connection is broken.
+  bool send_frames(EventFeed::Chunk& chunk, std::string& head, std::unique_ptr<Outgoing>& rest);
   void watch_for_leaving();
   void on_readable();
   void on_left();
 
   // connection_upgrade.cpp
-  Task<void> serve_websocket(std::unique_ptr<Upgrade> upgrade);
+  Task<Next> serve_websocket(std::unique_ptr<Upgrade> upgrade);
 
   Socket socket_;
   ConnectionsShared& shared_;
@@ -146,6 +165,7 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   AnswerShape shape_;  // for the answer to the present request
   Phase phase_ = Phase::idle;
   bool expired_ = false;
+  bool is_full_ = false;  // the socket took less than it was given last
   bool from_loopback_ = false;
   bool gone_ = false;                // the client of an event stream has left
   std::function<void()> when_left_;  // of a handler that waits for something

@@ -14,12 +14,18 @@ constexpr std::string_view kKeepAlive = ": keep-alive\n\n";
 
 // What one step of a stream sends: the head if it was not sent yet, the frames as one chunk, and
 // the end of the body if the feed is over.
-Outgoing to_outgoing(std::string head, EventFeed::Chunk chunk, bool chunked) {
-  bool ended = chunk.state == EventFeed::State::ended;
-  if (!chunked) return {std::move(head), std::move(chunk.frames), {}};
-  if (chunk.frames.empty()) return {std::move(head), {}, ended ? "0\r\n\r\n" : ""};
-  append_chunk_size(head, chunk.frames.size());
-  return {std::move(head), std::move(chunk.frames), ended ? "\r\n0\r\n\r\n" : "\r\n"};
+std::unique_ptr<Outgoing> to_outgoing(std::string head, EventFeed::Chunk& chunk, bool chunked) {
+  std::string_view end;
+  if (chunked) {
+    bool ended = chunk.state == EventFeed::State::ended;
+    if (chunk.frames.empty()) {
+      end = ended ? "0\r\n\r\n" : "";
+    } else {
+      append_chunk_size(head, chunk.frames.size());
+      end = ended ? "\r\n0\r\n\r\n" : "\r\n";
+    }
+  }
+  return std::make_unique<Outgoing>(std::move(head), std::move(chunk.frames), end);
 }
 
 // Counts a stream while it lives.
@@ -42,30 +48,20 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
     co_return Next::close;
   }
   Counted counted(shared_.event_streams);
-  feed_ = std::move(feed);
-  gone_ = false;
-  // A stream may wait for hours, so it frees the memory that only reading needs.
-  if (!reader_->has_bytes()) reader_.reset();
-  enter(Phase::streaming, SteadyTime::max());
-  feed_->on_cut([this] { reset(); });
-  watch_for_leaving();
-
+  begin_stream(std::move(feed));
   // The first read does not wait: frames that are ready go out with the head.
   SteadyTime wait_until = std::chrono::steady_clock::now();
   for (;;) {
     EventFeed::Chunk chunk = co_await feed_->read(wait_until);
-    EventFeed::State state = chunk.state;
-    if (state == EventFeed::State::broken || gone_ || !socket_.is_open()) break;
-    if (state == EventFeed::State::idle && head.empty()) chunk.frames = kKeepAlive;
-
-    Outgoing out = to_outgoing(std::exchange(head, {}), std::move(chunk), !shape_.is_http10);
-    bool sent = out.empty() || send_now(out);
-    if (sent && !out.empty()) {
+    if (chunk.state == EventFeed::State::broken || gone_ || !socket_.is_open()) break;
+    std::unique_ptr<Outgoing> rest;
+    bool sent = send_frames(chunk, head, rest);
+    if (rest) {
       feed_->release();
-      sent = co_await send_rest(&out);
+      sent = co_await send_rest(rest.get());
     }
     if (!sent || gone_) break;
-    if (state == EventFeed::State::ended) {
+    if (chunk.state == EventFeed::State::ended) {
       feed_.reset();
       error_code ignored;
       socket_.cancel(ignored);
@@ -77,6 +73,25 @@ Task<Connection::Next> Connection::stream(std::unique_ptr<EventFeed> feed, std::
   reset();
   feed_.reset();
   co_return Next::close;
+}
+
+void Connection::begin_stream(std::unique_ptr<EventFeed> feed) {
+  feed_ = std::move(feed);
+  gone_ = false;
+  // A stream may wait for hours, so it frees the memory that only reading needs.
+  if (!reader_->has_bytes()) reader_.reset();
+  enter(Phase::streaming, SteadyTime::max());
+  feed_->on_cut([this] { reset(); });
+  watch_for_leaving();
+}
+
+bool Connection::send_frames(EventFeed::Chunk& chunk, std::string& head,
+                             std::unique_ptr<Outgoing>& rest) {
+  if (chunk.state == EventFeed::State::idle && head.empty()) chunk.frames = kKeepAlive;
+  rest = to_outgoing(std::exchange(head, {}), chunk, !shape_.is_http10);
+  bool sent = rest->empty() || send_now(*rest);
+  if (!sent || rest->empty()) rest.reset();
+  return sent;
 }
 
 // A feed or a handler that has nothing to send does not touch the socket, so only a pending wait

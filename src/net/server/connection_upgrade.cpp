@@ -21,17 +21,17 @@ class CountedSocket final {
 
 // A client has to wait for the answer before it sends frames; a client that does not wait is
 // refused.
-Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
+Task<Connection::Next> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   if (shared_.stopping) {
     reset();
-    co_return;
+    co_return Next::close;
   }
   if (reader_->has_bytes()) {
     co_await refuse(shared_.render_error(
         Error(ErrorCode::invalid_argument,
               "the client sent data before the WebSocket handshake was answered")
             .reason("bad_request")));
-    co_return;
+    co_return Next::close;
   }
   CountedSocket counted(shared_.web_sockets);
   reader_.reset();
@@ -39,13 +39,14 @@ Task<void> Connection::serve_websocket(std::unique_ptr<Upgrade> upgrade) {
   websocket_ =
       std::make_shared<WebSocketStream>(std::move(socket_), upgrade->limits, upgrade->compression);
   auto accepted = co_await websocket_->accept(std::move(upgrade->headers), upgrade->protocol);
-  if (!accepted) co_return;
+  if (!accepted) co_return Next::close;
   auto session = std::move(upgrade->session);
   upgrade.reset();
   Task<void> running = session(websocket_);
   session = nullptr;  // frees what the function holds
   co_await std::move(running);
   co_await websocket_->finish();
+  co_return Next::close;
 }
 
 }  // namespace errand::net

@@ -4,7 +4,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <utility>
 
@@ -57,10 +56,10 @@ Result<tcp::endpoint> resolve(asio::io_context& io, const std::string& host, std
                                            ": no such host; give an address with --listen"));
 }
 
-error_code open_acceptor(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) {
+error_code open_acceptor(TcpAcceptor& acceptor, const tcp::endpoint& endpoint) {
   error_code error;
   acceptor.open(endpoint.protocol(), error);
-  if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+  if (!error) acceptor.set_option(TcpAcceptor::reuse_address(true), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(kBacklog, error);
   return error;
@@ -76,7 +75,7 @@ milliseconds shortest_of(const ServerLimits& limits) {
 Result<BoundAddress> BoundAddress::bind(const std::string& host, std::uint16_t port) {
   asio::io_context io;
   ERRAND_TRY(tcp::endpoint endpoint, resolve(io, host, port));
-  tcp::acceptor acceptor(io);
+  TcpAcceptor acceptor(io);
   if (error_code error = open_acceptor(acceptor, endpoint)) {
     return Error(ErrorCode::unavailable,
                  cat("cannot listen on ", show(host, port), ": ", describe_listen_error(error)));
@@ -95,7 +94,7 @@ class HttpServer::Impl final {
 
  private:
   Task<void> accept_loop();
-  void accepted(tcp::socket socket);
+  void accepted(TcpSocket socket);
   void warn_of_accept(const error_code& error);
   Task<void> sweep_loop();
   SteadyTime sweep();
@@ -104,8 +103,8 @@ class HttpServer::Impl final {
   ConnectionsShared shared_;
   const milliseconds shortest_;
   const milliseconds sweep_every_;
-  tcp::acceptor acceptor_;
-  asio::steady_timer sweep_timer_;
+  TcpAcceptor acceptor_;
+  SteadyTimer sweep_timer_;
   SteadyTime next_warning_{};
   Wakeup first_;  // wakes the sweep: there are connections
   Wakeup room_;   // wakes the accept loop: a connection has left
@@ -158,7 +157,7 @@ Task<void> HttpServer::Impl::accept_loop() {
   }
 }
 
-void HttpServer::Impl::accepted(tcp::socket socket) {
+void HttpServer::Impl::accepted(TcpSocket socket) {
   auto connection = std::make_shared<Connection>(std::move(socket), shared_);
   tasks_.spawn("http.connection", Connection::run(std::move(connection)));
   first_.notify();

@@ -24,7 +24,16 @@ class Outgoing final {
   Outgoing(const Outgoing&) = delete;
   Outgoing& operator=(const Outgoing&) = delete;
 
-  const Buffers& buffers() const { return pieces_; }
+  // What goes out next, in one system call. The kernel takes megabytes at once, and copies them.
+  Buffers next() const {
+    Buffers next;
+    std::size_t left = kSentBytesMax;
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      next[i] = asio::buffer(pieces_[i], left);
+      left -= next[i].size();
+    }
+    return next;
+  }
   bool is_one_piece() const { return pieces_[1].size() == 0 && pieces_[2].size() == 0; }
   std::size_t size() const { return asio::buffer_size(pieces_); }
   // Memory that the pieces take, with what has been sent of them.
@@ -57,6 +66,7 @@ class Outgoing final {
 
  private:
   static constexpr std::size_t kKeptBytesMax = 64U * 1024;  // not worth a copy
+  static constexpr std::size_t kSentBytesMax = 256U * 1024;
 
   std::string front_;
   std::string middle_;

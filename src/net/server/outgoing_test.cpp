@@ -11,7 +11,7 @@ constexpr std::size_t kBodyBytes = 1024U * 1024;
 
 std::string left(const Outgoing& out) {
   std::string text;
-  for (const asio::const_buffer& piece : out.buffers()) {
+  for (const asio::const_buffer& piece : out.next()) {
     text.append(static_cast<const char*>(piece.data()), piece.size());
   }
   return text;
@@ -39,6 +39,16 @@ TEST(Outgoing, WhatIsShortIsNotCopied) {
   out.free_sent();
   EXPECT_EQ(out.held(), held);
   EXPECT_EQ(left(out), "hbody");
+}
+
+TEST(Outgoing, ALongBodyGoesOutInParts) {
+  const std::size_t part = kBodyBytes / 4;
+  Outgoing out("head", std::string(kBodyBytes, 'x'), "\r\n");
+  EXPECT_EQ(asio::buffer_size(out.next()), part);
+  out.advance(part);
+  EXPECT_EQ(left(out), std::string(part, 'x'));
+  out.advance(kBodyBytes - part);
+  EXPECT_EQ(left(out), "xxxx\r\n");
 }
 
 }  // namespace

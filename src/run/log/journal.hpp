@@ -8,6 +8,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/sparse.hpp"
 #include "run/ids.hpp"
 #include "run/run_format.hpp"
 #include "run/spec.hpp"
@@ -57,7 +58,7 @@ constexpr int kChildDepthMax = 5;
 struct CreatedEntry {
   Spec spec;
   ModelInfo model;
-  std::optional<Pricing> price = {};  // of the model, if that is known
+  Sparse<Pricing> price = {};         // of the model, if that is known
   ToolDecls tools = share_decls({});  // in the order of the spec
   // Indices of the spec's tool refs that the run binds in its first step, because somebody has to
   // be asked about them.
@@ -68,8 +69,8 @@ struct CreatedEntry {
   KeyId key = {};          // of whoever asked; empty in this process
   SessionId session = {};  // that it carries on; empty: none
   int format = kRunFormat;
-  std::optional<ForkedFrom> forked_from;
-  std::optional<ParentCall> parent = {};
+  Sparse<ForkedFrom> forked_from;
+  Sparse<ParentCall> parent = {};
   // The agents that the caller may run; absent: any. Only of a run that may call agents.
   std::optional<std::vector<std::string>> allowed_agents = {};
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
@@ -128,7 +129,7 @@ constexpr std::size_t kNoteBytesMax = 4096;
 struct SampledEntry {
   ToolUseId id;  // of the call
   Usage usage;
-  std::optional<Pricing> price = {};  // of the model that answered, if that is known
+  Sparse<Pricing> price = {};  // of the model that answered, if that is known
 };
 
 // A question that a call's server has asked the client is over.
@@ -164,7 +165,7 @@ struct ModelFailure {
 struct AnsweredBy {
   ModelInfo model;
   OutputMechanism output_mechanism = OutputMechanism::plain;  // of the spec's output schema
-  std::optional<Pricing> price = {};                          // of the model, if that is known
+  Sparse<Pricing> price = {};                                 // of the model, if that is known
 };
 
 // The turn is over: complete, or cut off after its last closed call.
@@ -173,8 +174,8 @@ struct TurnEndEntry {
   std::vector<std::string> blocks;  // the vendor's blocks since the last call
   std::string finish_reason;        // "end_turn", "tool_use", "max_tokens", "interrupted", ...
   Usage usage;
-  std::optional<ModelFailure> fatal;  // the run ends with it once the turn's calls have finished
-  std::optional<AnsweredBy> answered_by = {};  // absent: by the run's own model
+  Sparse<ModelFailure> fatal;           // the run ends with it once the turn's calls have finished
+  Sparse<AnsweredBy> answered_by = {};  // absent: by the run's own model
 };
 
 struct CancelEntry {

@@ -32,8 +32,8 @@ Result<std::vector<json::Object>> shown(const std::vector<NamedRecord>& records)
 
 Task<Result<engine::AgentParams>> EmbeddedApi::read_agent(json::Object agent, std::string name) {
   ERRAND_CO_TRY(auto asked, engine::parse_agent(json::Value(std::move(agent)), name));
-  auto sealed =
-      co_await engine::sealed_agent(&engine_.records().secrets, who_.workspace, std::move(asked));
+  auto sealed = co_await engine::sealed_agent(&engine_.records().secrets, engine_.pool(),
+                                              who_.workspace, std::move(asked));
   co_return as_seen(std::move(sealed));
 }
 

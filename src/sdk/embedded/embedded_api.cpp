@@ -34,7 +34,7 @@ Result<LocalToolCall> call_of(const Mailbox& box) {
 
 }  // namespace
 
-Result<void> check(const std::optional<OutputSchema>& output) {
+Result<void> check(const Sparse<OutputSchema>& output) {
   if (!output) return {};
   return check_output_schema(*output, "/outputSchema");
 }

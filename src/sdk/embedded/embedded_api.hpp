@@ -26,7 +26,7 @@ Result<T> as_seen(Result<T> result) {
 }
 
 // What a caller may ask for; everything else is checked by the engine.
-Result<void> check(const std::optional<OutputSchema>& output);
+Result<void> check(const Sparse<OutputSchema>& output);
 
 // Of a request for what `asked` says.
 Idempotency idempotency_of(std::string key, const json::Value& asked);

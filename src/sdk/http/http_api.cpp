@@ -44,7 +44,7 @@ Error refused(const Error& error, const Credentials& server) {
 }
 
 // Empty if the frame is not one that servers send.
-std::optional<ModelRetry> retry_of_frame(const std::string& data) {
+Sparse<ModelRetry> retry_of_frame(const std::string& data) {
   auto parsed = json::parse(data);
   const json::Object* frame = parsed ? parsed->if_object() : nullptr;
   auto pause = json::integer_at(frame, "pauseMs");

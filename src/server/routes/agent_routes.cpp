@@ -12,8 +12,9 @@ Task<Result<NewNamedRecord>> read_agent(engine::Engine* engine, net::Request* re
                                         WorkspaceSlug workspace, std::string name) {
   auto read = [name](const json::Value& body) { return engine::parse_agent(body, name); };
   ERRAND_CO_TRY(auto asked, co_await read_json(request, engine->pool(), read));
-  ERRAND_CO_TRY(auto agent, co_await engine::sealed_agent(&engine->records().secrets, workspace,
-                                                          std::move(asked)));
+  ERRAND_CO_TRY(auto agent,
+                co_await engine::sealed_agent(&engine->records().secrets, engine->pool(), workspace,
+                                              std::move(asked)));
   co_return NewNamedRecord{.name = std::move(agent.name), .body = std::move(agent.body)};
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/text.hpp"
 #include "json/fields.hpp"
 #include "json/write.hpp"
@@ -48,6 +49,30 @@ json::Object feedback_json(const RunId& run, const engine::Feedback& feedback) {
           {"agentRunId", run.view()}};
 }
 
+std::size_t bytes_of(const std::vector<std::string>& entries) {
+  std::size_t bytes = 0;
+  for (const std::string& entry : entries) bytes += entry.size() + 1;
+  return bytes;
+}
+
+// `next` is where the next page begins; 0: there is none.
+Result<net::Response> journal_response(const std::vector<std::string>& entries, std::size_t next) {
+  constexpr std::size_t kFrameBytes = 64;
+  std::string out;
+  out.reserve(bytes_of(entries) + kFrameBytes);
+  out += "{\"entries\":[";
+  for (const std::string& entry : entries)
+    append(out, &entry == &entries.front() ? "" : ",", entry);
+  append(out, "],\"nextCursor\":");
+  if (next > 0) {
+    append(out, '"', next, '"');
+  } else {
+    out += "null";
+  }
+  out += '}';
+  return json_response(200, std::move(out));
+}
+
 }  // namespace
 
 Api::Answer Api::fork_run(Principal who, net::Request request) {
@@ -75,15 +100,13 @@ Api::Answer Api::list_journal(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto page,
                 co_await engine_.journal(who, id, static_cast<std::size_t>(after),
                                          static_cast<std::size_t>(limit), kJournalPageBytesMax));
-  std::string out = "{\"entries\":[";
-  for (std::size_t i = 0; i < page.entries.size(); ++i) append(out, i ? "," : "", page.entries[i]);
-  append(out, "],\"nextCursor\":");
-  if (page.has_more) {
-    append(out, '"', static_cast<std::size_t>(after) + page.entries.size(), '"');
-  } else {
-    out += "null";
-  }
-  co_return json_response(200, out + "}");
+  const std::size_t end = static_cast<std::size_t>(after) + page.entries.size();
+  BlockingPool* pool = bytes_of(page.entries) > kBytesInABreath ? engine_.pool() : nullptr;
+  auto make = [entries = std::move(page.entries), next = page.has_more ? end : 0] {
+    return journal_response(entries, next);
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 Api::Answer Api::give_feedback(Principal who, net::Request request) {

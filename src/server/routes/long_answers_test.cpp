@@ -46,6 +46,32 @@ TEST_F(LongAnswersTest, ALongRunIsShownFromThePool) {
   EXPECT_GT(served.answer->body.size(), 2 * kHalf);
 }
 
+TEST_F(LongAnswersTest, ALongPageOfEventsIsMadeOnThePool) {
+  const RunId run = ended_run(kHalf);
+  HeldPool pool;
+  Served served(disk, kAnswer, pool.get());
+  served.get(cat("/agent-runs/", run.view(), "/events"));
+  EXPECT_FALSE(served.answer);
+
+  pool.finish();
+  served.world.settle();
+  ASSERT_TRUE(served.answer);
+  EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+}
+
+TEST_F(LongAnswersTest, ALongPageOfAJournalIsMadeOnThePool) {
+  const RunId run = ended_run(kHalf);
+  HeldPool pool;
+  Served served(disk, kAnswer, pool.get());
+  served.get(cat("/agent-runs/", run.view(), "/journal"));
+  EXPECT_FALSE(served.answer);
+
+  pool.finish();
+  served.world.settle();
+  ASSERT_TRUE(served.answer);
+  EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+}
+
 TEST_F(LongAnswersTest, AShortRunIsShownAtOnce) {
   const RunId run = ended_run(10);
   HeldPool pool;

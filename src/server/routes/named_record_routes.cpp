@@ -11,9 +11,16 @@
 namespace errand::server {
 namespace {
 
-Result<net::Response> response_of(const NamedKind& kind, int status, const NamedRecord& record) {
-  ERRAND_TRY(auto body, kind.shown(record));
-  return record_response(status, body, record.version);
+// A record, made on the pool if it is long. `kind` outlives the task.
+Task<Result<net::Response>> response_of(const NamedKind* kind, engine::Engine* engine, int status,
+                                        NamedRecord record) {
+  BlockingPool* pool = record.body.size() > kBytesInABreath ? engine->pool() : nullptr;
+  auto make = [kind, status, record = std::move(record)]() -> Result<net::Response> {
+    ERRAND_TRY(auto body, kind->shown(record));
+    return record_response(status, body, record.version);
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 // Writes a page of records, on the pool if it is long. `kind` outlives the task.
@@ -43,7 +50,7 @@ Task<Result<net::Response>> create_record(const NamedKind* kind, engine::Engine*
   NamedRecords& records = engine->records().*kind->records;
   ERRAND_CO_TRY(auto saved, co_await records.create(who.workspace, std::move(made.name),
                                                     std::move(made.body), std::move(idempotency)));
-  co_return response_of(*kind, 201, saved.record);
+  co_return co_await response_of(kind, engine, 201, std::move(saved.record));
 }
 
 Task<Result<net::Response>> list_records(const NamedKind* kind, engine::Engine* engine,
@@ -68,7 +75,7 @@ Task<Result<net::Response>> get_record(const NamedKind* kind, engine::Engine* en
     record = co_await records.find_version(who.workspace, std::move(id), version);
   }
   ERRAND_CO_CHECK(record);
-  co_return response_of(*kind, 200, *record);
+  co_return co_await response_of(kind, engine, 200, std::move(*record));
 }
 
 Task<Result<net::Response>> list_record_versions(const NamedKind* kind, engine::Engine* engine,
@@ -92,7 +99,7 @@ Task<Result<net::Response>> put_record(const NamedKind* kind, engine::Engine* en
                 co_await kind->read(engine, &request, who.workspace, known ? known->name : id));
   ERRAND_CO_TRY(auto saved, co_await records.put(who.workspace, std::move(id), std::move(made.name),
                                                  std::move(made.body), wanted.version));
-  co_return response_of(*kind, saved.is_new ? 201 : 200, saved.record);
+  co_return co_await response_of(kind, engine, saved.is_new ? 201 : 200, std::move(saved.record));
 }
 
 Task<Result<net::Response>> delete_record(const NamedKind* kind, engine::Engine* engine,

@@ -136,6 +136,36 @@ Result<RunFilter> parse_run_filter(const Principal& who, const net::Request& req
   return filter;
 }
 
+std::size_t bytes_of(const std::vector<SegmentPtr>& segments) {
+  std::size_t bytes = 0;
+  for (const SegmentPtr& segment : segments) bytes += segment->events.size();
+  return bytes;
+}
+
+// The `limit` events behind `after`, of a log that ends with `end`.
+Result<net::Response> events_response(const std::vector<SegmentPtr>& segments, EventSeq after,
+                                      std::int64_t limit, EventSeq end) {
+  std::string out;
+  out.reserve(kEventsFrameBytes + bytes_of(segments));
+  out += "{\"events\":[";
+  EventSeq last = after;
+  for (const SegmentPtr& segment : segments) {
+    for_each_event(*segment, after, [&](std::string_view line) {
+      if (last - after >= limit) return;
+      append(out, last == after ? "" : ",", line);
+      ++last;
+    });
+  }
+  append(out, "],\"nextCursor\":");
+  if (last < end) {
+    append(out, '"', last, '"');
+  } else {
+    out += "null";
+  }
+  out += '}';
+  return json_response(200, std::move(out));
+}
+
 }  // namespace
 
 Api::Answer Api::create_run(Principal who, net::Request request) {
@@ -212,27 +242,12 @@ Api::Answer Api::list_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto after, integer_param(request, query::kEventsAfter));
   ERRAND_CO_TRY(auto limit, integer_param(request, query::kEventsLimit));
   ERRAND_CO_TRY(auto page, co_await engine_.events(who, id, after, kEventsPageBytesMax));
-  std::size_t bytes = kEventsFrameBytes;
-  for (const SegmentPtr& segment : page.segments) bytes += segment->events.size();
-  std::string out;
-  out.reserve(bytes);
-  out += "{\"events\":[";
-  EventSeq last = after;
-  for (const SegmentPtr& segment : page.segments) {
-    for_each_event(*segment, after, [&](std::string_view line) {
-      if (last - after >= limit) return;
-      append(out, last == after ? "" : ",", line);
-      ++last;
-    });
-  }
-  append(out, "],\"nextCursor\":");
-  if (last < page.last_seq) {
-    append(out, '"', last, '"');
-  } else {
-    out += "null";
-  }
-  out += '}';
-  co_return json_response(200, std::move(out));
+  BlockingPool* pool = bytes_of(page.segments) > kBytesInABreath ? engine_.pool() : nullptr;
+  auto make = [segments = std::move(page.segments), after, limit, end = page.last_seq] {
+    return events_response(segments, after, limit, end);
+  };
+  auto made = co_await run_aside(pool, std::move(make));
+  co_return made;
 }
 
 Api::Answer Api::post_tool_result(Principal who, net::Request request) {

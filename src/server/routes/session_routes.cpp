@@ -23,6 +23,7 @@ namespace {
 // At most this much of a history is shown, the newest messages first.
 constexpr std::size_t kHistoryBytesMax = 8U * 1024 * 1024;
 constexpr std::size_t kEventsBytesMax = 4U * 1024 * 1024;
+constexpr std::size_t kSessionBytes = 4096;  // about, without the messages
 constexpr std::string_view kDefaultName = "ephemeral";
 
 Result<SessionId> session_of_path(const net::Request& request) {
@@ -106,16 +107,37 @@ BlockingPool* place_for(const History& history, BlockingPool* pool) {
   return bytes_of(history) > kBytesInABreath ? pool : nullptr;
 }
 
-Result<json::Array> messages_json(const History& history) {
-  json::Array out;
-  for (const SessionEntry& entry : history) {
-    ERRAND_TRY(auto kept, parse_history_entry(entry.body));
+// Appends the messages as a JSON array. Each entry is let go of as soon as it is written.
+Result<void> write_messages(std::string& out, History& history) {
+  out += '[';
+  for (SessionEntry& entry : history) {
+    ERRAND_TRY(auto kept, parse_history_entry(std::exchange(entry.body, {})));
     const Message& message = kept.message;
-    json::Object one{{"role", to_string(message.role)}, {"content", message.text}};
-    if (!message.files.empty()) one["attachments"] = shown_attachments(message);
-    out.push_back(std::move(one));
+    if (out.back() != '[') out += ',';
+    json::ObjectWriter one(out);
+    one.field("role", to_string(message.role)).field("content", message.text);
+    if (!message.files.empty()) one.field("attachments", json::Value(shown_attachments(message)));
+    one.end();
   }
-  return out;
+  out += ']';
+  return {};
+}
+
+// A session as its row and spec describe it, with the messages of its history.
+Result<net::Response> session_response(const json::Object& session, History& history) {
+  std::string out;
+  out.reserve(bytes_of(history) + kSessionBytes);
+  json::ObjectWriter writer(out);
+  for (const auto& member : session) {
+    if (member.key() != "messages") {
+      writer.field(member.key(), member.value());
+      continue;
+    }
+    writer.raw("messages", {});
+    ERRAND_CHECK(write_messages(out, history));
+  }
+  writer.end();
+  return json_response(200, std::move(out));
 }
 
 json::Array shown_calls(const HistoryEntry& entry) {
@@ -248,13 +270,10 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto id, session_of_path(request));
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
   const SessionRow& row = session.row;
-  ERRAND_CO_TRY(auto history,
-                co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
   json::Object spec = shown_spec(session.params.spec);
   spec.erase("prompt");
   // The model that answered last, which may be the fallback model.
-  Result<std::string> active = Error(ErrorCode::not_found, "nobody has answered");
-  if (!history.empty()) active = co_await engine_.model_in_use(who, history.back().run);
+  auto active = co_await engine_.model_in_use(row);
   const bool is_known = active || active.error().code() == ErrorCode::not_found;
   if (!is_known) co_return std::move(active).error();
   if (active) {
@@ -275,12 +294,12 @@ Api::Answer Api::get_session(Principal who, net::Request request) {
   out["metadata"] = metadata_of(row);
   out["currentRunId"] = row.current ? json::Value(row.current->view()) : json::Value();
   out["queuedRuns"] = row.queued;
-  out["truncated"] = !history.empty() && history.front().n > 1;
-  BlockingPool* pool = place_for(history, engine_.pool());
-  auto make = [out = std::move(out),
-               history = std::move(history)]() mutable -> Result<net::Response> {
-    ERRAND_TRY(out["messages"], messages_json(history));
-    return json_response(200, json::write(out));
+  ERRAND_CO_TRY(auto page,
+                co_await engine_.newest_history(who, id, 0, row.entries, kHistoryBytesMax));
+  out["truncated"] = !page.entries.empty() && page.entries.front().n > 1;
+  BlockingPool* pool = place_for(page.entries, engine_.pool());
+  auto make = [out = std::move(out), history = std::move(page.entries)]() mutable {
+    return session_response(out, history);
   };
   auto made = co_await run_aside(pool, std::move(make));
   co_return made;
@@ -320,11 +339,11 @@ Api::Answer Api::list_session_events(Principal who, net::Request request) {
   ERRAND_CO_TRY(auto session, co_await engine_.get_session(who, id));
   ERRAND_CO_TRY(auto range, parse_range(request, session.row.entries));
   // If not all of them fit, the newest are shown.
-  ERRAND_CO_TRY(auto history, co_await engine_.newest_history(who, id, range.after, range.until,
-                                                              kEventsBytesMax));
+  ERRAND_CO_TRY(auto page, co_await engine_.newest_history(who, id, range.after, range.until,
+                                                           kEventsBytesMax));
   json::Object out{{"sessionId", id.view()}, {"total", session.row.entries}};
-  BlockingPool* pool = place_for(history, engine_.pool());
-  auto make = [out = std::move(out), history = std::move(history),
+  BlockingPool* pool = place_for(page.entries, engine_.pool());
+  auto make = [out = std::move(out), history = std::move(page.entries),
                after = range.after]() mutable -> Result<net::Response> {
     json::Array events;
     for (const SessionEntry& entry : history) {

@@ -22,7 +22,9 @@ class RunEventFeed final : public net::EventFeed {
   void release() override;
 
  private:
+  void hold(engine::Subscription::Batch& batch);
   void hold(FramePieces pieces);
+  Chunk take();
 
   std::unique_ptr<engine::Subscription> subscription_;
   const Timers& timers_;

@@ -27,7 +27,7 @@ MemoryStoreData::Sender sender_of(const MemoryStoreData& data, const Clock& cloc
 }
 
 Task<void> give_way() {
-  co_await asio::post(co_await asio::this_coro::executor, asio::use_awaitable);
+  co_await asio::post(co_await asio::this_coro::executor, use_task);
 }
 
 }  // namespace

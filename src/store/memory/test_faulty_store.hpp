@@ -221,7 +221,7 @@ class FaultyStore final : public Store {
     constexpr int kSteps = 4;  // of the loop
     auto result = co_await std::move(call);
     Executor home = co_await asio::this_coro::executor;
-    for (int i = 0; i < kSteps; ++i) co_await asio::post(home, asio::use_awaitable);
+    for (int i = 0; i < kSteps; ++i) co_await asio::post(home, use_task);
     co_return result;
   }
 

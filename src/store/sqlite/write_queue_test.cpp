@@ -9,10 +9,16 @@ namespace {
 
 using Pushed = WriteQueue::Pushed;
 
+// Nobody waits for these items, and nothing runs there.
+Executor nowhere() {
+  static asio::io_context io(1);
+  return io.get_executor();
+}
+
 class IdleItem final : public WriteItem {
  public:
   explicit IdleItem(std::size_t bytes) : bytes_(bytes) {}
-  Executor home() const override { return {}; }
+  Executor home() const override { return nowhere(); }
   std::size_t bytes() const override { return bytes_; }
   void apply(Changes&) override {}
   void fail(const Error&) override {}

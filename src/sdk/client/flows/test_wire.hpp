@@ -89,11 +89,10 @@ class TestWire final {
 
   Task<void> accept() {
     for (;;) {
-      Socket client = co_await acceptor_.async_accept(asio::use_awaitable);
+      Socket client = co_await acceptor_.async_accept(use_task);
       Socket server(io_);
       co_await server.async_connect(
-          {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port_)},
-          asio::use_awaitable);
+          {asio::ip::address_v4::loopback(), static_cast<std::uint16_t>(port_)}, use_task);
       auto pair = std::make_shared<Pair>(Pair{std::move(client), std::move(server)});
       tasks_.spawn("requests", pump(pair, Way::to_server));
       tasks_.spawn("answers", pump(pair, Way::to_client));
@@ -109,19 +108,19 @@ class TestWire final {
     std::string held;
     for (;;) {
       auto [error, size] =
-          co_await from.async_read_some(asio::buffer(buffer), asio::as_tuple(asio::use_awaitable));
+          co_await from.async_read_some(asio::buffer(buffer), asio::as_tuple(use_task));
       if (error) break;
       std::string piece(buffer.data(), size);
       if (is_sent) keep(piece);
       if (!is_sent) piece = replaced_in(held + piece, held);
       if (!is_sent && !faults_.cut_at.empty()) said += piece;
       auto cut = faults_.cut_at.empty() ? std::string::npos : said.find(faults_.cut_at);
-      co_await asio::async_write(to, asio::buffer(piece), asio::as_tuple(asio::use_awaitable));
+      co_await asio::async_write(to, asio::buffer(piece), asio::as_tuple(use_task));
       if (cut == std::string::npos) continue;
       faults_.cut_at.clear();
       break;
     }
-    co_await asio::async_write(to, asio::buffer(held), asio::as_tuple(asio::use_awaitable));
+    co_await asio::async_write(to, asio::buffer(held), asio::as_tuple(use_task));
     boost::system::error_code ignored;
     pair->client.close(ignored);
     pair->server.close(ignored);
