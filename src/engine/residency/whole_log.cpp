@@ -115,6 +115,7 @@ Task<Result<std::unique_ptr<agent::State>>> fold_run(Store* store, BlockingPool*
     }
     if (auto* outcome = std::get_if<OutcomeEntry>(&entry); outcome && fold == Fold::brief) {
       outcome->text.clear();
+      outcome->text.shrink_to_fit();  // the state keeps the string itself
     }
     state->apply(std::move(entry));
     if (breath.is_due(line->text.size())) co_await let_others_run();
