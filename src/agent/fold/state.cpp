@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "async/breath.hpp"
 #include "base/assert.hpp"
@@ -195,10 +196,11 @@ void State::apply_entry(TurnEndEntry entry) {
   if (is_own(turn_.index)) {
     add_spent(entry.usage, entry.answered_by ? entry.answered_by->price : created_->price);
   }
-  turn_.text += entry.text;
   conversation_bytes_ += entry.text.size() + bytes_of(entry.blocks);
-  std::move(entry.blocks.begin(), entry.blocks.end(), std::back_inserter(turn_.blocks));
-  entry.blocks.clear();
+  turn_.text += std::exchange(entry.text, {});
+  for (std::string& block : std::exchange(entry.blocks, {})) {
+    turn_.blocks.push_back(std::move(block));
+  }
   turn_.end = std::move(entry);
   if (!turn_.calls.empty() && is_own(turn_.index)) batches_.push_back(batch_of(*this));
 

@@ -52,9 +52,9 @@ struct TurnState {
   std::string text;                 // the text of closed blocks, until it ends
   std::vector<std::string> blocks;  // the vendor's closed blocks, until it ends
   std::vector<CallState> calls;
-  std::optional<TurnEndEntry> end;
-  bool follows_frozen = false;  // the previous turn was cut off after a call
-  bool retells = false;         // the previous turn is sent as text
+  std::optional<TurnEndEntry> end;  // without text and blocks
+  bool follows_frozen = false;      // the previous turn was cut off after a call
+  bool retells = false;             // the previous turn is sent as text
   bool tools_off = false;
   bool repairs = false;  // the previous answer did not fit the output schema
 };

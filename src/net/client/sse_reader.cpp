@@ -96,9 +96,10 @@ Result<std::vector<SseEvent>> SseReader::feed(std::string_view bytes) {
     if (line_.empty()) {
       take_line(bytes.substr(0, end), events);
     } else {
-      line_.append(bytes.substr(0, end));
-      take_line(line_, events);
-      line_.clear();
+      // The stream may wait for long after it, without the line's memory.
+      std::string line = std::exchange(line_, {});
+      line.append(bytes.substr(0, end));
+      take_line(line, events);
     }
     bytes.remove_prefix(end + 1);
   }

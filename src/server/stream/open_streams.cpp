@@ -22,9 +22,9 @@ class OpenStreams::GuardedFeed final : public net::EventFeed {
   GuardedFeed& operator=(const GuardedFeed&) = delete;
 
   Task<Chunk> read(SteadyTime deadline) override {
-    Chunk chunk{.state = State::broken, .frames = {}};
-    if (is_good()) chunk = co_await feed_->read(std::min(deadline, expires_));
-    if (!is_good()) chunk = {.state = State::broken, .frames = {}};
+    if (!is_good()) co_return Chunk{.state = State::broken};
+    Chunk chunk = co_await feed_->read(std::min(deadline, expires_));
+    if (!is_good()) chunk.state = State::broken;
     co_return chunk;
   }
 
