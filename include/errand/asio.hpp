@@ -34,8 +34,10 @@ namespace errand::ERRAND_V1 {
 //
 // The same as the calls of a Runner, a Session and a RunStream, without a thread that waits. The
 // completion is delivered on the token's associated executor: the coroutine's with use_awaitable,
-// bind_executor's with a callback. The arguments before the token must outlive the call. g++ 12
-// miscompiles braces inside co_await: name the options before the call.
+// bind_executor's with a callback. The arguments before the token must outlive the call. The loop
+// of that executor outlives the Client or Runtime, whose thread may still be posting a completion
+// that has already run: declare the loop first. g++ 12 miscompiles braces inside co_await: name the
+// options before the call.
 
 // Runs an agent: void(std::exception_ptr, Reply). Cancelling the token's slot, as `||` of
 // awaitable_operators does, asks the run to stop; the completion then comes with its end.

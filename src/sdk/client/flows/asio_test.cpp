@@ -74,8 +74,8 @@ io::awaitable<void> run_and_read(const Runner* runner, std::vector<std::string>*
 }
 
 TEST(Asio, ACoroutineRunsAndReadsWithoutAThread) {
-  Runtime runtime(one_thread({{.text = "One."}}));
   io::io_context loop;
+  Runtime runtime(one_thread({{.text = "One."}}));
   std::vector<std::string> seen;
   run_loop(loop, run_and_read(&runtime, &seen));
   EXPECT_EQ(seen, (std::vector<std::string>{"One.", "One.", "One."}));
@@ -90,8 +90,8 @@ io::awaitable<void> run_that_fails(const Runner* runner, std::string* why) {
 }
 
 TEST(Asio, AFailedRunThrows) {
-  Runtime runtime(one_thread({{.error = Error(ErrorCode::unauthorized, "no")}}));
   io::io_context loop;
+  Runtime runtime(one_thread({{.error = Error(ErrorCode::unauthorized, "no")}}));
   std::string why;
   run_loop(loop, run_that_fails(&runtime, &why));
   EXPECT_EQ(why, "run_failed");
@@ -135,8 +135,8 @@ io::awaitable<std::string> meet(City city, int* begun, io::steady_timer* both) {
 
 TEST(Asio, HandlersThatWaitNeedNoThread) {
   auto model = scripted({asks_for({"Lagos", "Oslo"}), {.text = "Done."}});
-  Runtime runtime({.models = {{.id = "m", .model = model}}, .handlers = {.threads_max = 1}});
   io::io_context loop;
+  Runtime runtime({.models = {{.id = "m", .model = model}}, .handlers = {.threads_max = 1}});
   int begun = 0;
   io::steady_timer both = never(loop.get_executor());
   Tool weather = async_tool(loop.get_executor(), "weather", "",
@@ -181,8 +181,8 @@ io::awaitable<void> run_until(const Runner* runner, RunOptions options, io::stea
 }
 
 TEST(Asio, WhoNoLongerWaitsCancelsTheRunAndItsHandlers) {
-  Runtime runtime(one_thread({asks_for({"Lagos"}), {.text = "Done."}}));
   io::io_context loop;
+  Runtime runtime(one_thread({asks_for({"Lagos"}), {.text = "Done."}}));
   io::steady_timer begun = never(loop.get_executor());
   bool is_over = false;
   std::size_t first = 0;
