@@ -33,6 +33,19 @@ TEST(Sparse, TakesThePlaceOfAnOptional) {
   EXPECT_FALSE(value);
 }
 
+TEST(Sparse, TakesAValueInBraces) {
+  struct Pair {
+    int a = 0;
+    int b = 0;
+  };
+  Sparse<Pair> value;
+  value = {.a = 1, .b = 2};
+  ASSERT_TRUE(value);
+  EXPECT_EQ(value->b, 2);
+  value = {};
+  EXPECT_FALSE(value);
+}
+
 TEST(Sparse, IsEqualByItsValue) {
   EXPECT_EQ(Sparse<int>(1), Sparse<int>(1));
   EXPECT_NE(Sparse<int>(1), Sparse<int>(2));

@@ -276,7 +276,7 @@ Connection::Next Connection::next_after_answer() const {
   return unread ? Next::drain : Next::close;
 }
 
-Task<void> Connection::refuse(Response response) {
+Task<void> Connection::refuse(std::unique_ptr<Response> response) {
   const ReceivedRequest& partial = reader_->partial();
   shape_ = {.request_id = partial.request.id.empty() ? shared_.ids.next() : partial.request.id,
             .is_http10 = partial.is_http10,
@@ -286,18 +286,14 @@ Task<void> Connection::refuse(Response response) {
                      .method = to_string(partial.request.method),
                      .path = partial.request.path};
   reader_.reset();
-  told.status = response.status;
-  told.what = response.failure;
+  told.status = response->status;
+  told.what = response->failure;
   shared_.failures.tell(told, std::chrono::steady_clock::now());
-  std::string head = render(response);
-  Outgoing out(std::move(head), std::move(response.body), {});
+  std::string head = render(*response);
+  Outgoing out(std::move(head), std::move(response->body), {});
   bool sent = send_now(out);
   if (sent && !out.empty()) sent = co_await send_rest(&out);
   if (sent) co_await drain();
-}
-
-Task<void> Connection::refuse(std::unique_ptr<Response> response) {
-  return refuse(std::move(*response));
 }
 
 Task<void> Connection::drain() {

@@ -125,7 +125,6 @@ class Connection final : public std::enable_shared_from_this<Connection> {
   std::string render(Response& response);
   Task<Next> give(Answer answer);
   Task<Next> send(std::string head, std::string body);
-  Task<void> refuse(Response response);
   Task<void> refuse(std::unique_ptr<Response> response);
   Task<void> drain();
   Next next_after_answer() const;

@@ -27,10 +27,10 @@ Task<Connection::Next> Connection::serve_websocket(std::unique_ptr<Upgrade> upgr
     co_return Next::close;
   }
   if (reader_->has_bytes()) {
-    co_await refuse(shared_.render_error(
-        Error(ErrorCode::invalid_argument,
-              "the client sent data before the WebSocket handshake was answered")
-            .reason("bad_request")));
+    const Error error = Error(ErrorCode::invalid_argument,
+                              "the client sent data before the WebSocket handshake was answered")
+                            .reason("bad_request");
+    co_await refuse(std::make_unique<Response>(shared_.render_error(error)));
     co_return Next::close;
   }
   CountedSocket counted(shared_.web_sockets);

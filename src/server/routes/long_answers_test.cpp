@@ -30,46 +30,32 @@ struct LongAnswersTest : ::testing::Test {
     world.pass(milliseconds(1000));
     return run;
   }
+  // What is read under a long run.
+  void expect_from_the_pool(std::string_view path) {
+    const RunId run = ended_run(kHalf);
+    HeldPool pool;
+    Served served(disk, kAnswer, pool.get());
+    served.get(cat("/agent-runs/", run.view(), path));
+    EXPECT_FALSE(served.answer);
+
+    pool.finish();
+    served.world.settle();
+    ASSERT_TRUE(served.answer);
+    EXPECT_EQ(served.answer->status, 200);
+    EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+  }
 };
 
 TEST_F(LongAnswersTest, ALongRunIsShownFromThePool) {
-  const RunId run = ended_run(kHalf);
-  HeldPool pool;
-  Served served(disk, kAnswer, pool.get());
-  served.get(cat("/agent-runs/", run.view()));
-  EXPECT_FALSE(served.answer);
-
-  pool.finish();
-  served.world.settle();
-  ASSERT_TRUE(served.answer);
-  EXPECT_EQ(served.answer->status, 200);
-  EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+  expect_from_the_pool("");
 }
 
 TEST_F(LongAnswersTest, ALongPageOfEventsIsMadeOnThePool) {
-  const RunId run = ended_run(kHalf);
-  HeldPool pool;
-  Served served(disk, kAnswer, pool.get());
-  served.get(cat("/agent-runs/", run.view(), "/events"));
-  EXPECT_FALSE(served.answer);
-
-  pool.finish();
-  served.world.settle();
-  ASSERT_TRUE(served.answer);
-  EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+  expect_from_the_pool("/events");
 }
 
 TEST_F(LongAnswersTest, ALongPageOfAJournalIsMadeOnThePool) {
-  const RunId run = ended_run(kHalf);
-  HeldPool pool;
-  Served served(disk, kAnswer, pool.get());
-  served.get(cat("/agent-runs/", run.view(), "/journal"));
-  EXPECT_FALSE(served.answer);
-
-  pool.finish();
-  served.world.settle();
-  ASSERT_TRUE(served.answer);
-  EXPECT_GT(served.answer->body.size(), 2 * kHalf);
+  expect_from_the_pool("/journal");
 }
 
 TEST_F(LongAnswersTest, AShortRunIsShownAtOnce) {
