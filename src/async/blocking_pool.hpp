@@ -12,7 +12,8 @@
 
 namespace errand {
 
-// Threads for calls that block (SQLite reads, files, DNS). Safe to call from any home.
+// Threads for calls that block (SQLite reads, files, DNS). Safe to call from any home. A home whose
+// loop is left before it has run dry outlives the pool: its threads still post to it.
 class BlockingPool final {
  public:
   BlockingPool(std::size_t threads, std::size_t queue_max);

@@ -19,8 +19,8 @@ Result<Seen> see(std::string_view text) {
 }
 
 TEST(ReadAside, AShortTextIsReadAtHomeAndALongOneOnThePool) {
-  BlockingPool pool(1, 10);
   asio::io_context io(1);
+  BlockingPool pool(1, 10);
   std::string text(kBytesInABreath, 'x');
   auto at_home = run_task(io, read_aside(&text, &pool, see)).value();
   EXPECT_EQ(at_home.reader, std::this_thread::get_id());
@@ -45,8 +45,8 @@ struct Freed {
 };
 
 TEST(FreeAside, ThePoolFreesTheLastReference) {
-  BlockingPool pool(1, 10);
   asio::io_context io(1);
+  BlockingPool pool(1, 10);
   std::thread::id by;
   run_task(io, free_aside(&pool, std::shared_ptr<const Freed>(new Freed{&by})));
   EXPECT_NE(by, std::thread::id());

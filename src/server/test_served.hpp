@@ -19,8 +19,8 @@ class Served final {
  public:
   explicit Served(engine::testing::Disk& disk,
                   std::string_view script = R"({"turns":[{"text":["ok"]}]})",
-                  BlockingPool* pool = nullptr)
-      : disk_(disk), world(disk, script, {}, {}, {}, "scripted", pool) {
+                  engine::testing::WithPool with_pool = engine::testing::WithPool::no)
+      : disk_(disk), world(disk, script, {}, {}, {}, "scripted", with_pool) {
     auto made =
         world.result_of(keys_.create(engine::testing::someone().workspace, {.name = "test"}, key_));
     EXPECT_TRUE(made);

@@ -24,12 +24,12 @@
 #include "server/api.hpp"
 #include "server/error_body.hpp"
 #include "server/mcp/mcp_api.hpp"
-#include "support/held_pool.hpp"
 
 namespace errand::server {
 namespace {
 
 using engine::testing::Disk;
+using engine::testing::WithPool;
 using engine::testing::World;
 
 constexpr std::string_view kScript =
@@ -108,7 +108,7 @@ class Server final {
   }
 
   void settle_with_pool() {
-    pool_.finish();
+    world_.pool->finish();
     world_.settle();
   }
 
@@ -175,8 +175,7 @@ class Server final {
   }
 
   Disk disk_;
-  HeldPool pool_;
-  World world_{disk_, kScript, {}, {}, {}, "scripted", pool_.get()};
+  World world_{disk_, kScript, {}, {}, {}, "scripted", WithPool::yes};
   Log log_{disk_.clock, 2, LogFormat::text, LogLevel::error};
   IdSource ids_{disk_.clock, [this] { return ++disk_.random; }};
   engine::KeyRing keys_{world_.store, disk_.clock, ids_};

@@ -5,7 +5,6 @@
 #include "async/breath.hpp"
 #include "engine/flows/test_run.hpp"
 #include "run/log/mail.hpp"
-#include "support/held_pool.hpp"
 
 namespace errand::engine::testing::breath_test {
 namespace {
@@ -20,11 +19,11 @@ struct BreathTest : RunTest {
   }
   // Runs until `done`, and says how many handlers that took. Time passes when nothing else is left
   // to do but for the pool, because commits wait a little for company.
-  static int run_on(World& world, HeldPool* pool, const std::function<bool()>& done) {
+  static int run_on(World& world, const std::function<bool()>& done) {
     constexpr int kRoundsMax = 1000;
     int handlers = 0;
     for (int round = 0; round < kRoundsMax; ++round) {
-      if (pool) pool->finish();
+      if (world.pool) world.pool->finish();
       world.io.restart();
       while (world.io.poll_one() > 0) ++handlers;
       if (done()) return handlers;
@@ -33,8 +32,8 @@ struct BreathTest : RunTest {
     ADD_FAILURE() << "it is not done";
     return handlers;
   }
-  int run_to_end(World& world, HeldPool* pool = nullptr) {
-    return run_on(world, pool, [&] { return client.run && status(world) == RunStatus::succeeded; });
+  int run_to_end(World& world) {
+    return run_on(world, [&] { return client.run && status(world) == RunStatus::succeeded; });
   }
   RunStatus status(World& world) {
     return world.result_of(world.engine.get(someone(), *client.run)).value().row.status;
@@ -113,14 +112,13 @@ TEST_F(BreathTest, AfterARestartTheSchemaOfACallIsCompiledOnThePool) {
   tool.parameters = share_schema(schema_with_a_pattern());
   const std::string script = calls_of("look", 1);
   leave_run(spec_with_tools({tool}));
-  HeldPool pool;
-  World world(disk, script, {}, {}, {}, "scripted", pool.get());
+  World world(disk, script, {}, {}, {}, "scripted", WithPool::yes);
   world.tasks.spawn("recover", world.engine.recover());
   world.settle();
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(status(world), RunStatus::running);
 
-  run_to_end(world, &pool);
+  run_to_end(world);
   const std::vector<std::string> log = log_of(disk, *client.run);
   EXPECT_TRUE(std::any_of(log.begin(), log.end(), [](const std::string& line) {
     return line.find("tool_input_invalid") != std::string::npos;
@@ -136,8 +134,7 @@ Spec asking(std::size_t bytes) {
 }
 
 TEST_F(BreathTest, ALongRunIsTakenInOnThePool) {
-  HeldPool pool;
-  World world(disk, kAnswer, {}, {}, {}, "scripted", pool.get());
+  World world(disk, kAnswer, {}, {}, {}, "scripted", WithPool::yes);
   EXPECT_TRUE(world.result_of(world.engine.create(someone(), asking(1), {})));
   auto create = [](World* in) -> Task<void> {
     EXPECT_TRUE(co_await in->engine.create(someone(), asking(kBytesInABreath + 1), {}));
@@ -146,18 +143,17 @@ TEST_F(BreathTest, ALongRunIsTakenInOnThePool) {
   world.settle();
   EXPECT_EQ(world.asked, 1);
 
-  run_on(world, &pool, [&] { return world.asked == 2; });
+  run_on(world, [&] { return world.asked == 2; });
 }
 
 TEST_F(BreathTest, ALongLineOfAJournalIsReadOnThePool) {
   leave_run(asking(kBytesInABreath + 1));
-  HeldPool pool;
-  World world(disk, kAnswer, {}, {}, {}, "scripted", pool.get());
+  World world(disk, kAnswer, {}, {}, {}, "scripted", WithPool::yes);
   world.tasks.spawn("recover", world.engine.recover());
   world.settle();
   EXPECT_EQ(world.asked, 0);
 
-  run_on(world, &pool, [&] { return world.asked == 1; });
+  run_on(world, [&] { return world.asked == 1; });
 }
 
 TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
@@ -167,14 +163,13 @@ TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   spec.prompt = "go";
   spec.output_schema = city_schema();
   leave_run(spec);
-  HeldPool pool;
-  World world(disk, kScript, {}, {}, {}, "scripted", pool.get());
+  World world(disk, kScript, {}, {}, {}, "scripted", WithPool::yes);
   world.tasks.spawn("recover", world.engine.recover());
   world.settle();
   EXPECT_EQ(world.asked, 1);
   EXPECT_EQ(status(world), RunStatus::running);
 
-  run_to_end(world, &pool);
+  run_to_end(world);
   EXPECT_EQ(world.asked, 2);
 }
 

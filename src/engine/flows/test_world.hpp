@@ -26,6 +26,7 @@
 #include "store/memory/memory_store.hpp"
 #include "store/memory/test_faulty_store.hpp"
 #include "store/segment_events.hpp"
+#include "support/held_pool.hpp"
 #include "support/manual_clock.hpp"
 
 // A whole engine in one thread, on time that only the test moves, for tests of what survives.
@@ -54,14 +55,18 @@ struct Disk {
   std::uint64_t random = 0;
 };
 
+enum class WithPool { no, yes };
+
 // One process: the whole object graph on a disk.
 class World final {
  public:
-  // With a lease's length the world is one of many on its disk.
+  // With a lease's length the world is one of many on its disk. A pool is held until the test lets
+  // it go.
   World(Disk& disk, std::string_view script, Crash crash = {}, Limits limits = {},
         std::optional<milliseconds> lease = {}, std::string_view model_id = "scripted",
-        BlockingPool* pool = nullptr)
-      : crash(crash),
+        WithPool with_pool = WithPool::no)
+      : pool(with_pool == WithPool::yes ? std::optional<HeldPool>(std::in_place) : std::nullopt),
+        crash(crash),
         disk_(disk),
         memory_(disk.data, disk.clock, lease),
         store(memory_, [this](FaultyStore::Operation op) { return decide(op); }),
@@ -79,7 +84,7 @@ class World final {
                 .tools = sources,
                 .log = log_,
                 .records = &records,
-                .pool = pool},
+                .pool = pool ? pool->get() : nullptr},
                limits),
         agent_tools_(engine),
         tasks(home.executor(),
@@ -101,6 +106,7 @@ class World final {
 
   ~World() {
     tasks.cancel(CancelReason::shutdown);
+    if (pool) pool->finish();
     settle();
     TaskGroup ending(home.executor(), [](const char*, const std::string&) {});
     ending.spawn("stop", engine.stop());
@@ -157,6 +163,7 @@ class World final {
   }
 
   asio::io_context io{1};
+  std::optional<HeldPool> pool;  // ends before the loop that its thread posts to
   Crash crash;
   bool is_killed = true;  // when it ends, rather than stopped on purpose
   std::function<bool(const llm::TurnRequest&)> refuses;  // what the model will not answer

@@ -173,9 +173,9 @@ class HttpModelTest : public testing::Test {
   bool aborts_in_pause_ = false;
   std::thread::id built_by_;  // of the last request
   std::vector<std::thread::id> fed_by_;
-  BlockingPool pool_{1, 10};
   ManualClock clock_{0};
   asio::io_context io_{1};
+  BlockingPool pool_{1, 10};
   ManualTimers timers_;
   net::HttpClient client_;
   net::test::TestServer server_{

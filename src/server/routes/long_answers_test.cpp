@@ -5,13 +5,13 @@
 
 #include "async/breath.hpp"
 #include "server/test_served.hpp"
-#include "support/held_pool.hpp"
 
 namespace errand::server::long_answers_test {
 namespace {
 
 using engine::testing::Disk;
 using engine::testing::someone;
+using engine::testing::WithPool;
 using engine::testing::World;
 using test::Served;
 
@@ -33,12 +33,11 @@ struct LongAnswersTest : ::testing::Test {
   // What is read under a long run.
   void expect_from_the_pool(std::string_view path) {
     const RunId run = ended_run(kHalf);
-    HeldPool pool;
-    Served served(disk, kAnswer, pool.get());
+    Served served(disk, kAnswer, WithPool::yes);
     served.get(cat("/agent-runs/", run.view(), path));
     EXPECT_FALSE(served.answer);
 
-    pool.finish();
+    served.world.pool->finish();
     served.world.settle();
     ASSERT_TRUE(served.answer);
     EXPECT_EQ(served.answer->status, 200);
@@ -60,8 +59,7 @@ TEST_F(LongAnswersTest, ALongPageOfAJournalIsMadeOnThePool) {
 
 TEST_F(LongAnswersTest, AShortRunIsShownAtOnce) {
   const RunId run = ended_run(10);
-  HeldPool pool;
-  Served served(disk, kAnswer, pool.get());
+  Served served(disk, kAnswer, WithPool::yes);
   served.get(cat("/agent-runs/", run.view()));
   ASSERT_TRUE(served.answer);
   EXPECT_EQ(served.answer->status, 200);

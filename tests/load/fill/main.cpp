@@ -126,8 +126,8 @@ Task<void> fill_sessions(Filling* filling) {
 Result<std::size_t> fill_store(const std::string& path, Counts count) {
   ShiftedClock clock;
   Log log(clock, 2, LogFormat::text);
-  BlockingPool pool(2, kAtOnce);
   asio::io_context io(1);
+  BlockingPool pool(2, kAtOnce);
   ERRAND_TRY(auto store,
              SqliteStore::open({.path = path, .clock = clock, .pool = pool, .log = log}));
   ERRAND_TRY(auto templates, run_task(io, read_templates(store.get())));
