@@ -21,7 +21,6 @@ DROP TABLE session_settings;
 DROP TABLE session_labels;
 DROP TABLE session_runs;
 DROP TABLE session_history;
-DROP TABLE session_sizes;
 DROP TABLE session_label_uses;
 DROP INDEX at_work;
 DROP INDEX outcomes;

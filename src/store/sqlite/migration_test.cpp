@@ -2,6 +2,7 @@
 
 #include "store/sqlite/test_old_database.hpp"
 #include "store/sqlite/upkeep/verify.hpp"
+#include "store/store_contract_session_setup.hpp"
 
 namespace errand::migration_test {
 namespace {
@@ -291,6 +292,34 @@ TEST(Migration, AClockThatIsWrongWhileRowsAreRewrittenForgetsNothing) {
               0U);
     EXPECT_EQ(sqlite::verify(file.path()).value(), Findings());
   }
+}
+
+// One session has a label and a history, the other has neither.
+constexpr const char* kVersion10Sessions = R"sql(
+INSERT INTO sessions VALUES
+  ('default', 'sess_1001', 0, 1699999940000, 1699999940000, NULL, 2, ''),
+  ('default', 'sess_1002', 1, 1699999940000, 1699999950000, 1699999960000, 0, '');
+INSERT INTO session_settings VALUES
+  ('default', 'sess_1001', 'one', '{"team":"red"}', x''),
+  ('default', 'sess_1002', 'two', '{}', x'');
+INSERT INTO session_labels VALUES ('default', 'team', 'red', 'sess_1001');
+INSERT INTO session_label_uses VALUES ('default', 'team', 'red', 1699999940000, 'sess_1001');
+INSERT INTO session_history VALUES
+  ('default', 'sess_1001', 1, 'run_1', CAST('hello' AS BLOB)),
+  ('default', 'sess_1001', 2, 'run_1', CAST('world' AS BLOB));
+INSERT INTO session_sizes VALUES ('default', 'sess_1001', 10);
+)sql";
+
+TEST(Migration, SessionsKeepTheSizeOfTheirHistoryAndTheirLabels) {
+  SqliteFile file;
+  file.close();
+  make_old_database(file.path(), 10, kVersion10Sessions);
+  file.reopen();
+  EXPECT_EQ(sqlite::verify(file.path()).value(), Findings());
+
+  EXPECT_EQ(wait_for(file.store().find_session(session_key(1))).value().history_bytes, 10);
+  wait_for(file.store().create(session_run(1))).value();
+  EXPECT_EQ(sqlite::verify(file.path()).value(), Findings()) << "its label is moved";
 }
 
 }  // namespace

@@ -406,9 +406,20 @@ CREATE INDEX at_work ON runs (workspace, id) WHERE finished = 0 AND status <> 0;
 DROP INDEX unfinished;
 )sql";
 
-// Tables and indices stay as they are. Events take fewer bytes from this version on
-// (changes/event_text.hpp), and programs that cannot read them must not open the database.
-constexpr const char* kVersion11 = "";
+// Events take fewer bytes from this version on (changes/event_text.hpp), and programs that cannot
+// read them must not open the database. A run of a session writes one row and moves one entry of
+// a list at each of its ends: the size of the history is in that row, lists of all sessions are
+// merged from those of each status, and labels are looked up only where there are any.
+constexpr const char* kVersion11 = R"sql(
+ALTER TABLE sessions ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE sessions ADD COLUMN has_labels INTEGER NOT NULL DEFAULT 0;
+UPDATE sessions SET
+  bytes = coalesce((SELECT bytes FROM session_sizes AS z
+                    WHERE z.workspace = sessions.workspace AND session = id), 0),
+  has_labels = (workspace, id) IN (SELECT workspace, session FROM session_labels);
+DROP TABLE session_sizes;
+DROP INDEX session_uses;
+)sql";
 
 // Fills the table of labels, by which lists are filtered, from the metadata of the existing runs.
 Result<void> fill_labels(Database& database) {
@@ -423,8 +434,8 @@ Result<void> fill_labels(Database& database) {
   }
 }
 
-// Steps after version 5 only add tables, and add or drop indices. They rewrite no rows, so that no
-// later upgrade takes long or needs disk space for a backup.
+// Steps after version 5 add and drop tables, columns and indices. They rewrite no rows but those of
+// `sessions`, which are short, so that no later upgrade takes long or needs space for a backup.
 constexpr std::array<SchemaStep, 11> kSchema = {{
     {.script = kVersion1},
     {.script = kVersion2},

@@ -13,18 +13,22 @@ namespace {
 constexpr const char* kFind =
     "SELECT s.workspace, s.id, status, name, spec, metadata, created_at, last_used_at, ended_at, "
     "entries, turn, (SELECT count(*) FROM session_runs INDEXED BY waiting "
-    "WHERE workspace = s.workspace AND session = s.id AND place <> 0), "
-    "(SELECT bytes FROM session_sizes WHERE workspace = s.workspace AND session = s.id) "
+    "WHERE workspace = s.workspace AND session = s.id AND place <> 0), bytes "
     "FROM sessions AS s CROSS JOIN session_settings AS t "
     "ON t.workspace = s.workspace AND t.session = s.id WHERE s.workspace = ? AND s.id = ?";
 constexpr const char* kExists = "SELECT 1 FROM sessions WHERE workspace = ? AND id = ?";
 // A page continues behind a place, which is the time of the last use and then the id.
+// Sessions of all states are merged from the lists of each state.
 constexpr const char* kIds =
-    "SELECT id FROM sessions INDEXED BY session_uses "
-    "WHERE workspace = ? AND (last_used_at, id) < (?, ?) "
-    "ORDER BY last_used_at DESC, id DESC LIMIT ? OFFSET ?";
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ?1 AND status = 0 AND (last_used_at, id) < (?2, ?3) UNION ALL "
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ?1 AND status = 1 AND (last_used_at, id) < (?2, ?3) "
+    "ORDER BY last_used_at DESC, id DESC LIMIT ?4 OFFSET ?5";
+static_assert(static_cast<int>(SessionStatus::active) == 0 &&
+              static_cast<int>(SessionStatus::ended) == 1);
 constexpr const char* kIdsByStatus =
-    "SELECT id FROM sessions INDEXED BY session_status_uses "
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
     "WHERE workspace = ? AND status = ? AND (last_used_at, id) < (?, ?) "
     "ORDER BY last_used_at DESC, id DESC LIMIT ? OFFSET ?";
 constexpr const char* kFindId =
@@ -52,9 +56,12 @@ constexpr const char* kCountByLabel =
     "SELECT count(*) FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ?";
 // Each finds the last place before a given one, of a session whose id lies between two ids.
 constexpr const char* kFindUse =
-    "SELECT last_used_at, id FROM sessions INDEXED BY session_uses "
-    "WHERE workspace = ? AND (last_used_at, id) < (?, ?) AND id >= ? AND id < ? "
-    "ORDER BY last_used_at DESC, id DESC LIMIT 1";
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ?1 AND status = 0 AND (last_used_at, id) < (?2, ?3) "
+    "AND id >= ?4 AND id < ?5 UNION ALL "
+    "SELECT last_used_at, id FROM sessions INDEXED BY session_status_uses "
+    "WHERE workspace = ?1 AND status = 1 AND (last_used_at, id) < (?2, ?3) "
+    "AND id >= ?4 AND id < ?5 ORDER BY last_used_at DESC, id DESC LIMIT 1";
 constexpr const char* kFindLabelUse =
     "SELECT last_used_at, session FROM session_label_uses "
     "WHERE workspace = ? AND key = ? AND value = ? AND (last_used_at, session) < (?, ?) "
@@ -133,7 +140,7 @@ Result<std::vector<SessionId>> read_ids(Rows rows) {
   for (;;) {
     ERRAND_TRY(bool more, rows.next());
     if (!more) return ids;
-    ids.push_back(rows.id<SessionId>(0));
+    ids.push_back(rows.id<SessionId>(1));
   }
 }
 

@@ -9,13 +9,11 @@ namespace errand::sqlite {
 namespace {
 
 constexpr const char* kFindSession =
-    "SELECT status, turn, entries, "
-    "(SELECT bytes FROM session_sizes WHERE workspace = ?1 AND session = ?2), last_used_at, "
-    "(SELECT metadata FROM session_settings WHERE workspace = ?1 AND session = ?2) "
-    "FROM sessions WHERE workspace = ?1 AND id = ?2";
+    "SELECT status, turn, entries, bytes, last_used_at, has_labels FROM sessions "
+    "WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertSession =
     "INSERT OR IGNORE INTO sessions (workspace, id, status, created_at, last_used_at, ended_at, "
-    "entries, turn) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '')";
+    "entries, turn, has_labels) VALUES (?1, ?2, 0, ?3, ?3, NULL, 0, '', ?4)";
 static_assert(static_cast<int>(SessionStatus::active) == 0);
 constexpr const char* kInsertSettings =
     "INSERT INTO session_settings (workspace, session, name, metadata, spec) "
@@ -25,6 +23,8 @@ constexpr const char* kInsertLabel =
 constexpr const char* kInsertLabelUse =
     "INSERT OR IGNORE INTO session_label_uses (workspace, key, value, last_used_at, session) "
     "VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kFindMetadata =
+    "SELECT metadata FROM session_settings WHERE workspace = ? AND session = ?";
 constexpr const char* kMoveLabelUse =
     "UPDATE session_label_uses SET last_used_at = ? WHERE workspace = ? AND key = ? "
     "AND value = ? AND last_used_at = ? AND session = ?";
@@ -33,15 +33,16 @@ constexpr const char* kMeasureQueue =
     "FROM session_runs INDEXED BY waiting WHERE workspace = ? AND session = ? AND place <> 0";
 constexpr const char* kInsertSessionRun =
     "INSERT INTO session_runs (run, workspace, session, place) VALUES (?, ?, ?, ?)";
-constexpr const char* kSetTurn =
-    "UPDATE sessions SET turn = ?, entries = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kTakeTurn =
+    "UPDATE sessions SET turn = ?, last_used_at = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kGiveTurnOn =
+    "UPDATE sessions SET turn = ?, entries = ?, bytes = ?, last_used_at = ? "
+    "WHERE workspace = ? AND id = ?";
 constexpr const char* kSetUsed =
     "UPDATE sessions SET last_used_at = ? WHERE workspace = ? AND id = ?";
 // The columns of a run's session that its runs change, and the run that gets the turn next.
 constexpr const char* kFindMember =
-    "SELECT session, place, entries, (SELECT bytes FROM session_sizes "
-    "WHERE workspace = s.workspace AND session = s.id), last_used_at, "
-    "(SELECT metadata FROM session_settings WHERE workspace = s.workspace AND session = s.id), "
+    "SELECT session, place, entries, bytes, last_used_at, has_labels, "
     "(SELECT run FROM session_runs INDEXED BY waiting WHERE workspace = s.workspace "
     "AND session = s.id AND place <> 0 ORDER BY place LIMIT 1) "
     "FROM session_runs AS m CROSS JOIN sessions AS s "
@@ -51,12 +52,10 @@ constexpr const char* kFindWaiting =
     "WHERE workspace = ? AND session = ? AND place <> 0 ORDER BY place";
 constexpr const char* kStopWaiting = "UPDATE session_runs SET place = 0 WHERE run = ?";
 constexpr const char* kHandOver = "UPDATE runs SET epoch = ? WHERE workspace = ? AND id = ?";
-constexpr const char* kSetEntries =
-    "UPDATE sessions SET entries = ? WHERE workspace = ? AND id = ?";
+constexpr const char* kSetHistory =
+    "UPDATE sessions SET entries = ?, bytes = ? WHERE workspace = ? AND id = ?";
 constexpr const char* kInsertEntry =
     "INSERT INTO session_history (workspace, session, n, run, body) VALUES (?, ?, ?, ?, ?)";
-constexpr const char* kSetSize =
-    "INSERT OR REPLACE INTO session_sizes (workspace, session, bytes) VALUES (?, ?, ?)";
 constexpr const char* kEnd =
     "UPDATE sessions SET status = 1, ended_at = ? WHERE workspace = ? AND id = ?";
 static_assert(static_cast<int>(SessionStatus::ended) == 1);
@@ -70,7 +69,6 @@ constexpr const char* kRemoveLabel =
 constexpr const char* kRemoveLabelUse =
     "DELETE FROM session_label_uses WHERE workspace = ? AND key = ? AND value = ? "
     "AND last_used_at = ? AND session = ?";
-constexpr const char* kRemoveSize = "DELETE FROM session_sizes WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveSettings =
     "DELETE FROM session_settings WHERE workspace = ? AND session = ?";
 constexpr const char* kRemoveHistory =
@@ -88,24 +86,24 @@ SessionChanges::SessionChanges(Database& database, const Timekeeper& time, MailC
       insert_settings_(database, kInsertSettings),
       insert_label_(database, kInsertLabel),
       insert_label_use_(database, kInsertLabelUse),
+      find_metadata_(database, kFindMetadata),
       move_label_use_(database, kMoveLabelUse),
       measure_queue_(database, kMeasureQueue),
       insert_run_(database, kInsertSessionRun),
-      set_turn_(database, kSetTurn),
+      take_turn_(database, kTakeTurn),
+      give_turn_on_(database, kGiveTurnOn),
       set_used_(database, kSetUsed),
       find_member_(database, kFindMember),
       find_waiting_(database, kFindWaiting),
       stop_waiting_(database, kStopWaiting),
       hand_over_(database, kHandOver),
-      set_entries_(database, kSetEntries),
+      set_history_(database, kSetHistory),
       insert_entry_(database, kInsertEntry),
-      set_size_(database, kSetSize),
       end_(database, kEnd),
       find_cancellable_(database, kFindCancellable),
       find_run_of_(database, kFindRunOf),
       remove_label_(database, kRemoveLabel),
       remove_label_use_(database, kRemoveLabelUse),
-      remove_size_(database, kRemoveSize),
       remove_settings_(database, kRemoveSettings),
       remove_history_(database, kRemoveHistory),
       remove_(database, kRemoveSession) {}
@@ -117,7 +115,7 @@ Result<std::optional<SessionChanges::Found>> SessionChanges::find(const SessionK
   return std::optional(Found{.status = static_cast<SessionStatus>(rows.integer(0)),
                              .current = rows.id<RunId>(1),
                              .history = {.entries = rows.integer(2), .bytes = rows.integer(3)},
-                             .use = {.at = rows.time(4), .labels = labels_of(rows.view(5))}});
+                             .use = {.at = rows.time(4), .has_labels = rows.integer(5) != 0}});
 }
 
 Result<bool> SessionChanges::exists(const SessionKey& session) {
@@ -126,7 +124,7 @@ Result<bool> SessionChanges::exists(const SessionKey& session) {
 }
 
 Result<void> SessionChanges::add(const SessionRow& row, const Labels& labels) {
-  ERRAND_CHECK(insert_.run(row.workspace, row.id, row.created_at));
+  ERRAND_CHECK(insert_.run(row.workspace, row.id, row.created_at, !labels.empty()));
   if (database_.changes() == 0) {
     return Error(ErrorCode::conflict, "a session with this id exists");
   }
@@ -138,10 +136,17 @@ Result<void> SessionChanges::add(const SessionRow& row, const Labels& labels) {
   return {};
 }
 
+Result<Labels> SessionChanges::labels(const SessionKey& session) {
+  Rows rows = find_metadata_.query(session.workspace, session.session);
+  ERRAND_TRY(bool is_there, rows.next());
+  return is_there ? labels_of(rows.view(0)) : Labels();
+}
+
 Result<void> SessionChanges::move_in_lists(const SessionKey& session, const Use& last,
                                            WallTime at) {
-  if (last.at == at) return {};
-  for (const auto& [key, value] : last.labels) {
+  if (last.at == at || !last.has_labels) return {};
+  ERRAND_TRY(const Labels all, labels(session));
+  for (const auto& [key, value] : all) {
     ERRAND_CHECK(move_label_use_.run(at, session.workspace, key, value, last.at, session.session));
   }
   return {};
@@ -159,12 +164,12 @@ Result<SessionChanges::Admission> SessionChanges::admit(const WorkspaceSlug& wor
   if (!found) return refused(SessionRefusal::unknown_session);
   if (found->status == SessionStatus::ended) return refused(SessionRefusal::session_ended);
   if (found->current.empty()) {
-    return Admission{.history = found->history, .use = std::move(found->use)};
+    return Admission{.history = found->history, .use = found->use};
   }
   if (turn.when_busy == WhenBusy::reject) return refused(SessionRefusal::session_busy);
   ERRAND_TRY(std::int64_t place, find_place(workspace, turn));
   if (place == 0) return refused(SessionRefusal::queue_full);
-  return Admission{.place = place, .current = found->current, .use = std::move(found->use)};
+  return Admission{.place = place, .current = found->current, .use = found->use};
 }
 
 // Runs that wait their turn have places from 1 upwards; runs that interrupt go ahead of them, from
@@ -186,8 +191,7 @@ Result<void> SessionChanges::join(const NewRun& run, const Admission& admission,
   if (admission.place == 0) {
     outcome.history = admission.history;
     ERRAND_CHECK(move_in_lists(session, admission.use, row.created_at));
-    return set_turn_.run(row.id, admission.history.entries, row.created_at, session.workspace,
-                         session.session);
+    return take_turn_.run(row.id, row.created_at, session.workspace, session.session);
   }
   ERRAND_CHECK(note_use(session, admission.use, row.created_at));
   outcome.waits_for_turn = true;
@@ -205,7 +209,7 @@ Result<SessionChanges::Member> SessionChanges::find_member(const RunKey& run) {
   return Member{.session = rows.id<SessionId>(0),
                 .waits = rows.integer(1) != 0,
                 .history = {.entries = rows.integer(2), .bytes = rows.integer(3)},
-                .use = {.at = rows.time(4), .labels = labels_of(rows.view(5))},
+                .use = {.at = rows.time(4), .has_labels = rows.integer(5) != 0},
                 .next = rows.id<RunId>(6)};
 }
 
@@ -213,11 +217,11 @@ Result<Appended> SessionChanges::follow(const Commit& commit, const Member& memb
   if (member.session.empty()) return Appended();
   const SessionKey session{.workspace = commit.key.workspace, .session = member.session};
   const std::vector<std::string>& added = commit.effects.history;
-  if (!added.empty()) ERRAND_CHECK(add_history(commit, session, member.history));
-  const std::int64_t entries = member.history.entries + static_cast<std::int64_t>(added.size());
+  ERRAND_TRY(const HistorySize history, add_history(commit, session, member.history));
   if (!is_terminal(commit.status)) {
     if (!added.empty()) {
-      ERRAND_CHECK(set_entries_.run(entries, session.workspace, session.session));
+      ERRAND_CHECK(
+          set_history_.run(history.entries, history.bytes, session.workspace, session.session));
     }
     return Appended();
   }
@@ -226,27 +230,27 @@ Result<Appended> SessionChanges::follow(const Commit& commit, const Member& memb
     ERRAND_CHECK(note_use(session, member.use, commit.segment->at));
     return Appended();
   }
-  return give_turn_on(commit, member, entries);
+  return give_turn_on(commit, member, history);
 }
 
-Result<void> SessionChanges::add_history(const Commit& commit, const SessionKey& session,
-                                         HistorySize before) {
-  std::int64_t n = before.entries;
-  std::int64_t bytes = before.bytes;
+Result<HistorySize> SessionChanges::add_history(const Commit& commit, const SessionKey& session,
+                                                HistorySize size) {
   for (const std::string& body : commit.effects.history) {
-    bytes += static_cast<std::int64_t>(body.size());
-    ERRAND_CHECK(
-        insert_entry_.run(session.workspace, session.session, ++n, commit.key.run, Blob{body}));
+    size.entries += 1;
+    size.bytes += static_cast<std::int64_t>(body.size());
+    ERRAND_CHECK(insert_entry_.run(session.workspace, session.session, size.entries, commit.key.run,
+                                   Blob{body}));
   }
-  return set_size_.run(session.workspace, session.session, bytes);
+  return size;
 }
 
 Result<Appended> SessionChanges::give_turn_on(const Commit& commit, const Member& member,
-                                              std::int64_t entries) {
+                                              HistorySize history) {
   const SessionKey session{.workspace = commit.key.workspace, .session = member.session};
   const WallTime at = commit.segment->at;
   ERRAND_CHECK(move_in_lists(session, member.use, at));
-  ERRAND_CHECK(set_turn_.run(member.next, entries, at, session.workspace, session.session));
+  ERRAND_CHECK(give_turn_on_.run(member.next, history.entries, history.bytes, at, session.workspace,
+                                 session.session));
   if (member.next.empty()) return Appended();
   ERRAND_CHECK(stop_waiting_.run(member.next));
   // The process that ends this run drives the next one, because only that process learns of it.
@@ -287,12 +291,12 @@ Result<void> SessionChanges::remove(const SessionKey& session) {
   if (found->status != SessionStatus::ended || has_runs) {
     return Error(ErrorCode::conflict, "the session has not ended, or has runs");
   }
-  const auto& [used_at, labels] = found->use;
-  for (const auto& [key, value] : labels) {
+  ERRAND_TRY(const Labels all, labels(session));
+  for (const auto& [key, value] : all) {
     ERRAND_CHECK(remove_label_.run(session.workspace, key, value, session.session));
-    ERRAND_CHECK(remove_label_use_.run(session.workspace, key, value, used_at, session.session));
+    ERRAND_CHECK(
+        remove_label_use_.run(session.workspace, key, value, found->use.at, session.session));
   }
-  ERRAND_CHECK(remove_size_.run(session.workspace, session.session));
   ERRAND_CHECK(remove_settings_.run(session.workspace, session.session));
   ERRAND_CHECK(remove_history_.run(session.workspace, session.session));
   return remove_.run(session.workspace, session.session);

@@ -21,10 +21,10 @@ class SessionChanges final {
   // nothing was written.
   Result<void> add(const SessionRow& row, const Labels& labels);
 
-  // When a session was used last, and the labels under which lists find it there.
+  // When a session was used last, and whether lists find it there under labels.
   struct Use {
     WallTime at{};
-    Labels labels = {};
+    bool has_labels = false;
   };
 
   // What happens to a new run of a session.
@@ -68,14 +68,15 @@ class SessionChanges final {
   };
   Result<std::optional<Found>> find(const SessionKey& session);
   Result<std::int64_t> find_place(const WorkspaceSlug& workspace, const SessionTurn& turn);
+  Result<Labels> labels(const SessionKey& session);
   // Called before the session's own row is changed, which has its place in lists.
   Result<void> move_in_lists(const SessionKey& session, const Use& last, WallTime at);
   Result<void> note_use(const SessionKey& session, const Use& last, WallTime at);
-  // `before` is what the history had.
-  Result<void> add_history(const Commit& commit, const SessionKey& session, HistorySize before);
-  // The run that has the turn ends and adds its entries to the history. Returns the run that gets
-  // the turn next.
-  Result<Appended> give_turn_on(const Commit& commit, const Member& member, std::int64_t entries);
+  // `size` is what the history had. Returns what it has now, which the caller writes down.
+  Result<HistorySize> add_history(const Commit& commit, const SessionKey& session,
+                                  HistorySize size);
+  // The run that has the turn ends. Returns the run that gets the turn next.
+  Result<Appended> give_turn_on(const Commit& commit, const Member& member, HistorySize history);
   Result<std::vector<RunId>> waiting(const SessionKey& session);
   // unknown_run: the run has ended, or a newer program wrote it.
   Result<MailOutcome> cancel(const RunKey& run, const std::string& reason);
@@ -89,24 +90,24 @@ class SessionChanges final {
   Statement insert_settings_;
   Statement insert_label_;
   Statement insert_label_use_;
+  Statement find_metadata_;
   Statement move_label_use_;
   Statement measure_queue_;
   Statement insert_run_;
-  Statement set_turn_;
+  Statement take_turn_;
+  Statement give_turn_on_;
   Statement set_used_;
   Statement find_member_;
   Statement find_waiting_;
   Statement stop_waiting_;
   Statement hand_over_;
-  Statement set_entries_;
+  Statement set_history_;
   Statement insert_entry_;
-  Statement set_size_;
   Statement end_;
   Statement find_cancellable_;
   Statement find_run_of_;
   Statement remove_label_;
   Statement remove_label_use_;
-  Statement remove_size_;
   Statement remove_settings_;
   Statement remove_history_;
   Statement remove_;

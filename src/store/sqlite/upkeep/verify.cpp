@@ -215,11 +215,15 @@ constexpr const char* kSessionRules[] = {
     "FROM session_history "
     "WHERE (workspace, session) NOT IN (SELECT workspace, id FROM sessions)",
 
-    "SELECT 'the history of session ' || session || ' should have ' || sum(bytes) || "
-    "' bytes, but has ' || sum(found) FROM "
-    "(SELECT workspace, session, bytes, 0 AS found FROM session_sizes UNION ALL "
-    "SELECT workspace, session, 0, length(body) FROM session_history) "
-    "GROUP BY workspace, session HAVING sum(bytes) <> sum(found)",
+    "SELECT 'the history of session ' || id || ' should have ' || bytes || "
+    "' bytes, but has ' || coalesce(found, 0) FROM sessions LEFT JOIN "
+    "(SELECT workspace, session, sum(length(body)) AS found "
+    "FROM session_history GROUP BY workspace, session) AS log "
+    "ON log.workspace = sessions.workspace AND log.session = id WHERE bytes <> coalesce(found, 0)",
+
+    "SELECT 'session ' || id || ' should have ' || "
+    "iif(has_labels, 'labels, but has none', 'no labels, but has some') FROM sessions "
+    "WHERE has_labels <> ((workspace, id) IN (SELECT workspace, session FROM session_labels))",
 
     "SELECT 'label ' || key || ' of ' || session || ' is listed under ' || last_used_at || "
     "', which is not its last use' FROM session_label_uses AS u WHERE NOT EXISTS "

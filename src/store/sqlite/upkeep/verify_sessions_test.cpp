@@ -120,13 +120,13 @@ TEST_F(VerifySessionsTest, AHistoryThatBeginsLateIsFound) {
 }
 
 TEST_F(VerifySessionsTest, ASizeThatIsNotThatOfTheHistoryIsFound) {
-  EXPECT_EQ(spoiled("UPDATE session_sizes SET bytes = 9"),
+  EXPECT_EQ(spoiled("UPDATE sessions SET bytes = 9 WHERE bytes > 0"),
             Findings{"the history of session sess_1001 should have 9 bytes, but has 10"});
 }
 
-TEST_F(VerifySessionsTest, AHistoryWithoutItsSizeIsFound) {
-  EXPECT_EQ(spoiled("DELETE FROM session_sizes"),
-            Findings{"the history of session sess_1001 should have 0 bytes, but has 10"});
+TEST_F(VerifySessionsTest, ASessionThatIsWrongAboutItsLabelsIsFound) {
+  EXPECT_EQ(spoiled("UPDATE sessions SET has_labels = 1 - has_labels WHERE id = 'sess_1001'"),
+            Findings{"session sess_1001 should have no labels, but has some"});
 }
 
 TEST_F(VerifySessionsTest, ALabelThatIsListedByAnotherTimeIsFound) {
