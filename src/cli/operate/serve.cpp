@@ -37,6 +37,7 @@
 #include "server/error_body.hpp"
 #include "server/mcp/mcp_api.hpp"
 #include "server/rooms/room_door.hpp"
+#include "store/sqlite/file/database.hpp"
 
 namespace errand::cli {
 namespace {
@@ -463,6 +464,7 @@ void tell_failed_start(const Error& error, Log& log) {
 
 int serve(const ServeOptions& options) {
   std::signal(SIGPIPE, SIG_IGN);
+  sqlite::count_no_memory();
   SystemClock clock;
   // For people, log lines below warnings would only get between the printed lines.
   const LogLevel least_here = is_for_people() ? LogLevel::warning : LogLevel::info;

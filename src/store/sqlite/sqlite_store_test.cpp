@@ -1,6 +1,8 @@
 #include "store/sqlite/sqlite_store.hpp"
 
+#include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -47,6 +49,16 @@ TEST_F(SqliteStoreTest, EverythingSurvivesAReopening) {
             std::vector{open_mailbox(1, "tu_a")});
   EXPECT_EQ(wait_for(file_.store().create(keyed_run(2, "key", "same"))).value().kind,
             Creation::existing);
+}
+
+TEST(SqliteDeathTest, AProcessMayCountNoMemory) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a process where nothing is open yet
+  auto open_without_counting = [] {
+    sqlite::count_no_memory();
+    SqliteFile file;
+    ::_exit(::sqlite3_memory_used() == 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(open_without_counting(), testing::ExitedWithCode(0), "");
 }
 
 TEST_F(SqliteStoreTest, ASecondOpeningIsRefusedByTheProcessThatHasIt) {

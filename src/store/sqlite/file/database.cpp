@@ -49,6 +49,10 @@ std::string frozen_address(const std::string& path) {
 
 }  // namespace
 
+void count_no_memory() {
+  ::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 Error with_context(std::string_view tried, const Error& error) {
   return Error(error.code(), cat(tried, ": ", error.message()))
       .reason(error.reason())

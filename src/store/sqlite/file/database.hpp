@@ -17,6 +17,10 @@ struct sqlite3_stmt;
 
 namespace errand::sqlite {
 
+// SQLite takes a lock at each allocation to count its memory. A process whose only user of SQLite
+// is this store may switch that off, before it opens the first database.
+void count_no_memory();
+
 // The reason of every error that means that the file itself is hurt.
 inline constexpr std::string_view kStoreDamaged = "store_damaged";
 
