@@ -43,10 +43,13 @@ std::optional<WhenBusy> read_when_busy(json::Fields& in) {
 }
 
 // Parses a body with the members of a run.
-Result<Spec> parse_as_run(const json::Object& body) {
-  json::Object as_run = body;
+Result<Spec> parse_as_run(const json::Value& body) {
+  const json::Object& members = body.get_object();
+  const bool has_prompt = members.contains("prompt") || members.contains("messages");
+  if (has_prompt && !members.contains("whenBusy")) return parse_spec(body);
+  json::Object as_run = members;
   as_run.erase("whenBusy");
-  if (!body.if_contains("prompt") && !body.if_contains("messages")) as_run["prompt"] = "";
+  if (!has_prompt) as_run["prompt"] = "";
   return parse_spec(json::Value(std::move(as_run)));
 }
 
@@ -58,7 +61,7 @@ Result<engine::SessionParams> parse_session(const json::Value& body) {
     if (in.optional_any(key)) in.fail(key, "a session begins without it: send it as a message");
   }
   ERRAND_CHECK(in.finish());
-  ERRAND_TRY(params.spec, parse_as_run(body.get_object()));
+  ERRAND_TRY(params.spec, parse_as_run(body));
   if (params.spec.name.empty()) params.spec.name = kDefaultName;
   return params;
 }
@@ -74,7 +77,7 @@ Result<engine::SessionMessage> parse_message(const json::Value& body) {
     in.fail("agentId", "this is the session's, and no message changes it");
   }
   ERRAND_CHECK(in.finish());
-  ERRAND_TRY(message.said, parse_as_run(body.get_object()));
+  ERRAND_TRY(message.said, parse_as_run(body));
   for (std::string_view key : {"name", "retainTools", "room", "requiredToolkits"}) {
     if (!in.optional_any(key)) continue;
     message.said.warnings.push_back(cat("/", key, ": no message of a session changes this"));
