@@ -38,7 +38,8 @@ struct HistoryCacheTest : ::testing::Test {
   }
   Texts found(int number, std::int64_t until) {
     Texts texts;
-    for (const auto& one : cache.find(session(number), until).past) texts.push_back(one->text);
+    const Past past = cache.find(session(number), until).past;
+    for (const auto& one : past.messages()) texts.push_back(one->text);
     return texts;
   }
 

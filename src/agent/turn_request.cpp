@@ -7,11 +7,9 @@
 namespace errand::agent {
 namespace {
 
-std::vector<llm::MessagePtr> whole_conversation(const State& state) {
-  std::vector<llm::MessagePtr> messages;
-  messages.reserve(state.past().size() + state.messages().size());
-  messages.insert(messages.end(), state.past().begin(), state.past().end());
-  messages.insert(messages.end(), state.messages().begin(), state.messages().end());
+llm::MessageList whole_conversation(const State& state) {
+  llm::MessageList messages = state.past().messages();
+  messages.append(state.messages());
   return messages;
 }
 

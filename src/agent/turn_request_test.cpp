@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ TEST(TurnRequest, ASchemaThatIsToldInWordsChangesNothingElse) {
   EXPECT_EQ(*plain.system_prompt,
             "Be brief.\n\nGive the final answer as JSON of this JSON Schema, and nothing else: "
             R"({"type":"object"})");
-  EXPECT_EQ(plain.messages, asked.messages);
+  EXPECT_TRUE(std::ranges::equal(plain.messages, asked.messages));
   EXPECT_EQ(plain.tools, asked.tools);
   EXPECT_EQ(plain.reasoning_level, 36);
   EXPECT_TRUE(plain.tools_off);
@@ -68,7 +69,7 @@ TEST(TurnRequest, ItSharesTheConversationAndOutlivesTheState) {
   auto state = make_state();
   state->apply(TurnEntry{.turn = 1});
   llm::TurnRequest request = make_turn_request(*state, nullptr);
-  EXPECT_EQ(request.messages, state->messages());
+  EXPECT_TRUE(std::ranges::equal(request.messages, state->messages()));
   EXPECT_EQ(request.system_prompt.get(), &state->created().spec.system_prompt);
   EXPECT_EQ(request.tools, state->created().tools);
 

@@ -51,7 +51,7 @@ class SaidModel final : public Model {
   // Where the parts of the last request are.
   const TurnFiles* files = nullptr;
   const Message* message = nullptr;
-  std::vector<MessagePtr> messages;
+  MessageList messages;
 
  private:
   const std::vector<TurnEvent> events_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "async/task.hpp"
+#include "llm/message_list.hpp"
 #include "run/log/journal.hpp"
 #include "run/message.hpp"
 #include "run/model_retry.hpp"
@@ -22,7 +23,6 @@ namespace errand::llm {
 // changes.
 using TextPtr = std::shared_ptr<const std::string>;
 TextPtr share_text(std::string text);
-using MessagePtr = std::shared_ptr<const Message>;
 std::vector<MessagePtr> share_messages(std::vector<Message> messages);
 
 // The bytes of the files that the messages of a request name.
@@ -36,8 +36,8 @@ struct TurnFiles {
 // holder drops the request once it cannot be sent again, because its files may take 20 MB.
 struct TurnRequest {
   TextPtr system_prompt = share_text({});  // never null
-  std::vector<MessagePtr> messages = {};   // none is null
-  ToolDecls tools = share_decls({});       // never null
+  MessageList messages = {};
+  ToolDecls tools = share_decls({});  // never null
   // The JSON Schema that the text of the answer must follow; nullptr asks for free text.
   SchemaPtr output_schema = nullptr;
   // Free text that is to be JSON, as the system prompt says. A provider that can hold the model to

@@ -41,9 +41,13 @@ MessagePtr without_images(const Message& message) {
 }  // namespace
 
 std::unique_ptr<TurnStream> NoImagesModel::ask(TurnRequest request) {
-  for (MessagePtr& message : request.messages) {
+  const auto shows = [](const MessagePtr& message) { return has_image(*message); };
+  if (std::ranges::none_of(request.messages, shows)) return model_->ask(std::move(request));
+  std::vector<MessagePtr> told(request.messages.begin(), request.messages.end());
+  for (MessagePtr& message : told) {
     if (has_image(*message)) message = without_images(*message);
   }
+  request.messages = std::move(told);
   return model_->ask(std::move(request));
 }
 

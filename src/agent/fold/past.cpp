@@ -11,13 +11,7 @@ std::size_t conversation_bytes_of(const Message& message) {
 }
 
 void Past::append(std::span<const llm::MessagePtr> messages) {
-  if (messages.empty()) return;
-  // A copy of this past has added messages of its own behind the shared ones.
-  if (!messages_ || size_ < messages_->size()) {
-    messages_ = std::make_shared<Messages>(begin(), end());
-  }
-  messages_->insert(messages_->end(), messages.begin(), messages.end());
-  size_ = messages_->size();
+  messages_.append(messages);
   for (const llm::MessagePtr& message : messages) bytes_ += conversation_bytes_of(*message);
 }
 

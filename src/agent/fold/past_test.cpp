@@ -19,7 +19,7 @@ std::vector<llm::MessagePtr> said(const Texts& texts) {
 
 Texts texts_of(const Past& past) {
   Texts texts;
-  for (const llm::MessagePtr& message : past) texts.push_back(message->text);
+  for (const llm::MessagePtr& message : past.messages()) texts.push_back(message->text);
   return texts;
 }
 
@@ -55,7 +55,7 @@ TEST(Past, CopiesThatGrowApartShareOnlyTheirBeginning) {
 
   EXPECT_EQ(texts_of(one), (Texts{"a", "b", "e"}));
   EXPECT_EQ(texts_of(other), (Texts{"a", "c", "d"}));
-  EXPECT_EQ(one.begin()[0], other.begin()[0]);
+  EXPECT_EQ(one.messages()[0], other.messages()[0]);
 }
 
 TEST(Past, ItCountsTheTextThatIsNoText) {

@@ -216,7 +216,7 @@ std::int64_t history_of(const std::vector<JournalEntry>& entries) {
 // A fork belongs to no session: the history becomes part of the fork's own messages.
 void begin_with(Spec& spec, const agent::Past& history) {
   std::vector<Message> messages;
-  for (const llm::MessagePtr& message : history) messages.push_back(*message);
+  for (const llm::MessagePtr& message : history.messages()) messages.push_back(*message);
   for (const llm::MessagePtr& message : opening_messages(std::make_shared<const Spec>(spec))) {
     messages.push_back(*message);
   }

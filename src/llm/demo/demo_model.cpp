@@ -27,7 +27,7 @@ struct Conversation {
   std::vector<std::pair<const ToolCallPart*, const ToolResultPart*>> made;  // for the last question
 };
 
-Conversation read_conversation(const std::vector<MessagePtr>& messages) {
+Conversation read_conversation(const MessageList& messages) {
   Conversation out;
   const Message* turn = nullptr;
   for (const MessagePtr& message : messages) {
