@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,7 +51,8 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
  private:
   // What is wrong with the arguments, in words for their sender; empty if they fit.
   // invalid_argument with the reason "too_complex": to find out takes too much work.
-  Task<Result<std::string>> mistake_in(json::Object arguments, SchemaPtr schema) const;
+  Task<Result<std::string>> mistake_in(std::shared_ptr<const json::Value> arguments,
+                                       SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;
   Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
 
