@@ -106,11 +106,20 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
   co_return outcome;
 }
 
+// The ids of calls have to differ, but need not be unpredictable: one draw serves many calls.
+ToolUseId WorkspaceFeatures::next_call_id() {
+  constexpr std::size_t kRandomBytes = 12;
+  constexpr std::uint64_t kCallsADraw = 1'000'000;
+  const std::uint64_t number = calls_++ % kCallsADraw;
+  if (number == 0) call_ids_ = cat("tu_", crypto::random_hex(kRandomBytes));
+  return *ToolUseId::parse(cat(call_ids_, number));
+}
+
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call(ToolPtr tool, json::Object arguments,
                                                        mcp::ServedCall* call) {
   mcp::ReportedProgress progress(*call);
   ToolCall made{
-      .run = *RunId::parse("run_none"), .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))), .arguments = std::move(arguments)};
+      .run = *RunId::parse("run_none"), .id = next_call_id(), .arguments = std::move(arguments)};
   milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
   ToolContext context{
       .who = who_, .deadline = std::chrono::steady_clock::now() + timeout, .progress = &progress};

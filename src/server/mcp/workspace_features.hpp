@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,9 +56,12 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
                                        SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;
   Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
+  ToolUseId next_call_id();
 
   const WorkspaceDeps deps_;
   const Principal who_;
+  std::string call_ids_;  // how the ids of the next calls begin
+  std::uint64_t calls_ = 0;
 };
 
 }  // namespace errand::server
