@@ -341,14 +341,14 @@ Task<Result<ToolOutcome>> Engine::try_tool(Principal who, std::string id, json::
   }
   ToolPtr tool = found && !found->empty() ? deps_.tools.open(found->front(), ref, who) : nullptr;
   if (!tool) co_return Error(ErrorCode::not_found, cat("there is no tool \"", id, "\""));
-  auto given = std::make_shared<const json::Object>(std::move(arguments));
+  auto given = std::make_shared<const json::Value>(std::move(arguments));
   ERRAND_CO_TRY(auto errors,
                 co_await check_arguments(deps_.pool, schemas_, tool->decl().input_schema, given));
   if (!errors.empty()) {
     co_return Error(ErrorCode::invalid_argument, errors.front().message)
         .pointer(cat("/arguments", errors.front().pointer));
   }
-  ToolCall call{.run = {}, .id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = *given};
+  ToolCall call{.id = deps_.ids.make<ToolUseIdTag>("tu_"), .arguments = given->get_object()};
   const milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
   // The call's deadline is on the steady clock, even where the engine's timers use another clock.
   ToolContext context{.who = who, .deadline = std::chrono::steady_clock::now() + timeout};

@@ -60,23 +60,23 @@ Task<Result<json::CompiledSchemaPtr>> compile_aside(BlockingPool* pool, SharedSc
 
 Task<Result<std::vector<json::SchemaError>>> check_arguments(
     BlockingPool* pool, SharedSchemas cache, SchemaPtr schema,
-    std::shared_ptr<const json::Object> arguments) {
+    std::shared_ptr<const json::Value> arguments) {
   auto check = [cache, schema, arguments]() -> Result<std::vector<json::SchemaError>> {
-    ERRAND_TRY(auto compiled, compile_input_schema(*cache, *schema));
+    ERRAND_TRY(auto compiled, compile_input_schema(*cache, schema));
     const std::size_t bytes = json::write(*arguments).size();
     if (bytes > agent::kArgumentsBytesMax) {
       return limit_met(cat("the arguments are longer than ", agent::kArgumentsBytesMax, " bytes"),
                        "/arguments", "argumentBytes", agent::kArgumentsBytesMax);
     }
     const std::int64_t steps = std::min(json::fair_work(bytes), json::kSchemaWorkMax);
-    auto errors = compiled->validate(json::Value(*arguments), steps);
+    auto errors = compiled->validate(*arguments, steps);
     if (!gave_up(errors)) return errors;
     return Error(ErrorCode::invalid_argument, errors.front().message)
         .pointer("/arguments")
         .reason("too_complex")
         .limit("validationSteps", steps);
   };
-  if (!pool || is_quick_check(*schema, *arguments)) co_return check();
+  if (!pool || is_quick_check(*cache, schema, *arguments)) co_return check();
   auto wrong = co_await pool->run(std::move(check));
   co_return wrong;
 }

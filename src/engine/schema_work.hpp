@@ -19,11 +19,11 @@ Task<Result<void>> compile_aside(BlockingPool* pool, SharedSchemas cache,
 Task<Result<json::CompiledSchemaPtr>> compile_aside(BlockingPool* pool, SharedSchemas cache,
                                                     SchemaPtr schema);
 
-// What is wrong with arguments that a client sends for a tool. invalid_argument: they are longer
-// than a model's may be, or the schema cannot be used. With the reason "too_complex": to check them
-// takes more steps than are fair for their size, and nothing is known of them.
+// What is wrong with an object of arguments that a client sends for a tool. invalid_argument: they
+// are longer than a model's may be, or the schema cannot be used. With the reason "too_complex": to
+// check them takes more steps than are fair for their size, and nothing is known of them.
 Task<Result<std::vector<json::SchemaError>>> check_arguments(
     BlockingPool* pool, SharedSchemas cache, SchemaPtr schema,
-    std::shared_ptr<const json::Object> arguments);
+    std::shared_ptr<const json::Value> arguments);
 
 }  // namespace errand::engine

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -31,6 +33,86 @@ TEST(SchemaCache, AnObjectIsKnownByItsText) {
   auto first = cache.get(Object{{"maximum", 1}});
   ASSERT_TRUE(first);
   EXPECT_EQ(*cache.get(at_most(1)), *first);
+}
+
+// Nobody changes a shared schema. A change here shows that its text is not written again.
+TEST(SchemaCache, ASharedObjectIsKnownByItsAddress) {
+  SchemaCache cache;
+  auto schema = std::make_shared<Object>(Object{{"maximum", 1}});
+  auto first = cache.get(schema);
+  ASSERT_TRUE(first);
+  (*schema)["maximum"] = 2;
+  EXPECT_EQ(*cache.get(schema), *first);
+  EXPECT_EQ(*cache.get(at_most(1)), *first);
+  EXPECT_EQ(cache.size(), 1U);
+}
+
+TEST(SchemaCache, SharedObjectsWithTheSameTextShareTheirSchema) {
+  SchemaCache cache;
+  auto one = std::make_shared<const Object>(Object{{"maximum", 1}});
+  auto other = std::make_shared<const Object>(Object{{"maximum", 1}});
+  auto first = cache.get(one);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(*cache.get(other), *first);
+  EXPECT_EQ(*cache.get(one), *first);
+}
+
+TEST(SchemaCache, AnObjectAtTheAddressOfADeadOneIsAnother) {
+  SchemaCache cache;
+  std::optional<Object> place(Object{{"maximum", 1}});
+  std::shared_ptr<const Object> schema(&*place, [](const Object*) {});
+  ASSERT_TRUE(cache.get(schema));
+  schema.reset();
+  place.emplace(Object{{"maximum", 2}});
+  schema.reset(&*place, [](const Object*) {});
+  EXPECT_TRUE((*cache.get(schema))->accepts(2));
+  EXPECT_TRUE((*cache.get(schema))->accepts(2));
+  EXPECT_FALSE((*cache.get(at_most(1)))->accepts(2));
+}
+
+TEST(SchemaCache, ATextKeepsOnlyTheAddressOfTheObjectThatWasAskedForLast) {
+  SchemaCache cache;
+  std::optional<Object> place(Object{{"maximum", 1}});
+  std::shared_ptr<const Object> schema(&*place, [](const Object*) {});
+  auto twin = std::make_shared<const Object>(Object{{"maximum", 1}});
+  ASSERT_TRUE(cache.get(schema));
+  ASSERT_TRUE(cache.get(twin));
+  schema.reset();
+  place.emplace(Object{{"maximum", 2}});
+  schema.reset(&*place, [](const Object*) {});
+  EXPECT_TRUE((*cache.get(schema))->accepts(2));
+}
+
+TEST(SchemaCache, AForgottenSharedObjectIsCompiledAgain) {
+  SchemaCache cache({}, {.entries_max = 1});
+  auto schema = std::make_shared<const Object>(Object{{"maximum", 1}});
+  auto first = cache.get(schema);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(cache.get(at_most(2)));
+  EXPECT_NE(*cache.get(schema), *first);
+  EXPECT_FALSE((*cache.get(schema))->accepts(2));
+}
+
+TEST(SchemaCache, ASharedObjectThatWasUsedLastIsForgottenLast) {
+  SchemaCache cache({}, {.entries_max = 2});
+  auto schema = std::make_shared<const Object>(Object{{"maximum", 1}});
+  auto first = cache.get(schema);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(cache.get(at_most(2)));
+  EXPECT_EQ(*cache.get(schema), *first);
+  ASSERT_TRUE(cache.get(at_most(3)));
+  EXPECT_EQ(*cache.get(at_most(1)), *first);
+}
+
+TEST(SchemaCache, WhetherASharedObjectIsPlainIsLookedAtOnce) {
+  SchemaCache cache;
+  auto plain = std::make_shared<Object>(Object{{"maximum", 1}});
+  auto other = std::make_shared<const Object>(Object{{"pattern", "a"}});
+  ASSERT_TRUE(cache.get(plain));
+  EXPECT_TRUE(cache.is_plain(plain));
+  EXPECT_FALSE(cache.is_plain(other));
+  (*plain)["pattern"] = "a";
+  EXPECT_TRUE(cache.is_plain(plain));
 }
 
 TEST(SchemaCache, WhatWasUsedLongestAgoIsForgottenFirst) {

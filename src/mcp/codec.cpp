@@ -312,7 +312,10 @@ Result<CallOutcome> parse_call_outcome(const json::Value& result) {
 json::Object to_json(const CallToolResult& result, Era era) {
   json::Array content;
   for (const Content& one : result.content) content.push_back(to_json(one));
-  json::Object out{{"content", std::move(content)}};
+  constexpr std::size_t kMembersMax = 5;  // with "_meta"
+  json::Object out;
+  out.reserve(kMembersMax);
+  out["content"] = std::move(content);
   if (result.structured_content) out["structuredContent"] = *result.structured_content;
   if (result.is_error) out["isError"] = true;
   if (era == Era::modern) out["resultType"] = "complete";

@@ -14,6 +14,11 @@ namespace {
 constexpr std::array<std::string_view, 8> kLevels = {"debug", "info",     "notice", "warning",
                                                      "error", "critical", "alert",  "emergency"};
 
+constexpr std::string_view kVersionKey = "io.modelcontextprotocol/protocolVersion";
+constexpr std::string_view kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+constexpr std::string_view kLogLevelKey = "io.modelcontextprotocol/logLevel";
+constexpr std::string_view kServerKey = "io.modelcontextprotocol/serverInfo";
+
 void put(json::Object& out, std::string_view key, const std::string& text) {
   if (!text.empty()) out[key] = text;
 }
@@ -29,7 +34,10 @@ const json::Object* meta_of(const json::Object& params) {
 }  // namespace
 
 json::Object to_json(const Implementation& one) {
-  json::Object out{{"name", one.name}, {"version", one.version}};
+  json::Object out;
+  out.reserve(3 + one.more.size());
+  out["name"] = one.name;
+  out["version"] = one.version;
   put(out, "title", one.title);
   for (const auto& member : one.more) out[member.key()] = member.value();
   return out;
@@ -177,28 +185,27 @@ Result<std::string> parse_uri(const json::Object& params) {
 
 std::optional<std::string> modern_version_of(const json::Object& params) {
   const json::Object* meta = meta_of(params);
-  const json::Value* version =
-      meta ? meta->if_contains(cat(kMetaPrefix, "protocolVersion")) : nullptr;
+  const json::Value* version = meta ? meta->if_contains(kVersionKey) : nullptr;
   if (!version) return {};
   return version->is_string() ? std::string(json::view(version->as_string())) : "";
 }
 
 Result<RequestMeta> parse_request_meta(const json::Object& params) {
   const json::Object* meta = meta_of(params);
-  const json::Object* client = json::object_at(meta, cat(kMetaPrefix, "clientCapabilities"));
+  const json::Object* client = json::object_at(meta, kCapabilitiesKey);
   if (!client) {
-    return missing("the client's capabilities",
-                   json::child_pointer("/_meta", cat(kMetaPrefix, "clientCapabilities")));
+    return missing("the client's capabilities", json::child_pointer("/_meta", kCapabilitiesKey));
   }
-  return RequestMeta{
-      .client = parse_client_capabilities(client),
-      .log_level = parse_log_level(json::text_at(meta, cat(kMetaPrefix, "logLevel")))};
+  return RequestMeta{.client = parse_client_capabilities(client),
+                     .log_level = parse_log_level(json::text_at(meta, kLogLevelKey))};
 }
 
 void complete_result(json::Object& result, const Implementation& server) {
-  if (!result.contains("resultType")) result["resultType"] = "complete";
-  if (!result.contains("_meta")) result["_meta"] = json::Object();
-  result["_meta"].as_object()[cat(kMetaPrefix, "serverInfo")] = to_json(server);
+  constexpr std::size_t kMembers = 2;
+  result.reserve(result.size() + kMembers);  // an object that grows is built anew
+  result.emplace("resultType", "complete");
+  json::Value& meta = result.emplace("_meta", json::Object()).first->value();
+  meta.as_object()[kServerKey] = to_json(server);
 }
 
 void make_cacheable(json::Object& result) {

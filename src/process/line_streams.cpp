@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <boost/asio/write.hpp>
 #include <cerrno>
 #include <deque>
@@ -18,7 +18,7 @@ namespace errand::process {
 namespace {
 
 using boost::system::error_code;
-using Stream = asio::posix::stream_descriptor;
+using Stream = asio::posix::basic_stream_descriptor<Executor>;
 
 constexpr std::size_t kReadBytes = 64U * 1024;
 
@@ -34,6 +34,7 @@ Result<void> assign(Stream& stream, int fd) {
     error = {};
     stream.assign(own.get(), error);
     if (!error) own.release();
+    if (!error) stream.non_blocking(true, error);
   }
   if (!error) return {};
   return Error(ErrorCode::unavailable,
@@ -44,8 +45,13 @@ Result<void> assign(Stream& stream, int fd) {
 
 struct LineStreams::State : std::enable_shared_from_this<State> {
   State(const Executor& home, std::size_t line_bytes_max)
-      : input(home), output(home), lines(line_bytes_max), written_all(home), received(home) {}
+      : input(home), output(home), lines(line_bytes_max), written_all(home) {}
 
+  // How much of the line the output took. An error is left to the next write, which finds it again.
+  std::size_t write_now(const std::string& line) {
+    error_code ignored;
+    return output.write_some(asio::buffer(line), ignored);
+  }
   void write_next() {
     asio::async_write(
         output, asio::buffer(queue.front()),
@@ -63,25 +69,12 @@ struct LineStreams::State : std::enable_shared_from_this<State> {
     written_all.notify();
   }
 
-  void read_more() {
-    if (std::exchange(is_reading, true)) return;
-    input.async_read_some(asio::buffer(memory, sizeof memory),
-                          [self = shared_from_this()](error_code error, std::size_t count) {
-                            self->is_reading = false;
-                            if (error) self->has_ended = true;
-                            self->lines.feed({self->memory, count});
-                            self->received.notify();
-                          });
-  }
-
   Stream input;
   Stream output;
   LineSplitter lines;
   std::deque<std::string> queue;  // the first one is being written
   std::size_t queued_bytes = 0;
   Wakeup written_all;
-  Wakeup received;
-  bool is_reading = false;
   bool has_ended = false;
   char memory[kReadBytes];
 };
@@ -109,6 +102,9 @@ Result<void> LineStreams::send(std::string line) {
     return Error(ErrorCode::too_large, "nobody reads the output").reason("output_full");
   }
   line.push_back('\n');
+  // A line that the output takes at once costs no turn of the loop.
+  if (state.queue.empty()) line.erase(0, state.write_now(line));
+  if (line.empty()) return {};
   state.queued_bytes += line.size();
   state.queue.push_back(std::move(line));
   if (state.queue.size() == 1) state.write_next();
@@ -125,8 +121,12 @@ Task<std::optional<Line>> LineStreams::receive() {
   for (;;) {
     if (auto line = state->lines.take()) co_return line;
     if (state->has_ended) co_return std::nullopt;
-    state->read_more();
-    co_await state->received.wait();
+    // Awaited here and not behind a doorbell: the line is taken in the turn that brings it.
+    auto [error, count] =
+        co_await state->input.async_read_some(asio::buffer(state->memory), as_result);
+    state->lines.feed({state->memory, count});
+    // An aborted read is a cancelled task, which unwinds at the next await, or close().
+    if (error && error != asio::error::operation_aborted) state->has_ended = true;
   }
 }
 
@@ -136,7 +136,6 @@ void LineStreams::close() {
   error_code ignored;
   state.input.close(ignored);
   state.output.close(ignored);
-  state.received.notify();
   state.written_all.notify();
 }
 

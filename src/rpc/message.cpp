@@ -82,7 +82,10 @@ Incoming read_one(json::Value& value) {
 
 template <class F>
 std::string write_message(F fill) {
+  constexpr std::size_t kUsualBytes =
+      512;  // so that most messages need not grow as they are written
   std::string out;
+  out.reserve(kUsualBytes);
   json::ObjectWriter writer(out);
   writer.field("jsonrpc", "2.0");
   fill(writer);

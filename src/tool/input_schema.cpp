@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace errand {
 namespace {
@@ -40,18 +41,27 @@ Result<json::CompiledSchemaPtr> compile(json::SchemaCache& cache, const json::Ob
   return cache.get(mapped);
 }
 
-}  // namespace
-
-Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
-                                                     const json::Object& schema) {
-  auto compiled = compile(cache, schema);
+// Any error in the schema is the sender's.
+Result<json::CompiledSchemaPtr> as_mistake_of_sender(Result<json::CompiledSchemaPtr> compiled) {
   if (compiled) return compiled;
   const Error& why = compiled.error();
-  // Any error in the schema is the sender's.
   Error error =
       Error(ErrorCode::invalid_argument, why.message()).pointer(why.pointer()).reason(why.reason());
   if (why.limit().empty()) return error;
   return std::move(error).limit(why.limit(), why.max());
+}
+
+}  // namespace
+
+Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
+                                                     const json::Object& schema) {
+  return as_mistake_of_sender(compile(cache, schema));
+}
+
+Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
+                                                     const SchemaPtr& schema) {
+  if (!other_draft(*schema).empty()) return compile_input_schema(cache, *schema);
+  return as_mistake_of_sender(cache.get(schema));
 }
 
 }  // namespace errand

@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 #include "json/schema_cache.hpp"
 #include "json/value.hpp"
+#include "run/tools/tool_decl.hpp"
 
 namespace errand {
 
@@ -15,5 +16,8 @@ namespace errand {
 //   "too_complex": it is past a limit, which the error names.
 Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
                                                      const json::Object& schema);
+// The same for a schema that is checked against often: see SchemaCache::get.
+Result<json::CompiledSchemaPtr> compile_input_schema(json::SchemaCache& cache,
+                                                     const SchemaPtr& schema);
 
 }  // namespace errand

@@ -98,22 +98,17 @@ Task<Result<std::vector<ToolDecl>>> with_usable_schemas(SchemaWork work,
   co_return usable;
 }
 
-bool is_quick_check(const json::Object& schema, const json::Object& value) {
+bool is_quick_check(json::SchemaCache& cache, const SchemaPtr& schema, const json::Value& value) {
   std::size_t left = kQuickCheckBytes;
-  return is_short(value, &left) && json::is_plain_schema(schema);
-}
-
-bool is_quick_check(const json::Object& schema, const json::Value& value) {
-  std::size_t left = kQuickCheckBytes;
-  return is_short(value, &left) && json::is_plain_schema(schema);
+  return is_short(value, &left) && cache.is_plain(schema);
 }
 
 Task<Result<std::vector<json::SchemaError>>> check_aside(SchemaWork work, SchemaPtr schema,
                                                          std::shared_ptr<const json::Value> value) {
-  BlockingPool* pool = is_quick_check(*schema, *value) ? nullptr : work.pool;
+  BlockingPool* pool = is_quick_check(*work.cache, schema, *value) ? nullptr : work.pool;
   auto check = [cache = work.cache, schema = std::move(schema),
                 value = std::move(value)]() -> Result<std::vector<json::SchemaError>> {
-    auto compiled = compile_input_schema(*cache, *schema);
+    auto compiled = compile_input_schema(*cache, schema);
     if (!compiled) return std::vector<json::SchemaError>();
     return (*compiled)->validate(*value, json::fair_work(json::write(*value).size()));
   };

@@ -35,8 +35,7 @@ Task<Result<std::vector<ToolDecl>>> with_usable_schemas(SchemaWork work,
 
 // Whether checking such a value takes about as long as handing it to the pool and back: the schema
 // is plain, and the value is short.
-bool is_quick_check(const json::Object& schema, const json::Object& value);
-bool is_quick_check(const json::Object& schema, const json::Value& value);
+bool is_quick_check(json::SchemaCache& cache, const SchemaPtr& schema, const json::Value& value);
 
 // What is wrong with a value, in as many steps as are fair for its size. Nothing for a schema that
 // does not compile. unavailable: the pool takes no more calls.

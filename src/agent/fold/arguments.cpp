@@ -53,7 +53,7 @@ std::optional<std::string> invalid_arguments_text(const CallState& call,
   if (!checker) {
     // Another version of Errand accepted this schema, which this version cannot compile. The
     // arguments are not checked.
-    auto schema = compile_input_schema(schemas, *call.tool->input_schema);
+    auto schema = compile_input_schema(schemas, call.tool->input_schema);
     if (!schema) return {};
     checker = std::move(*schema);
   }

@@ -74,6 +74,12 @@ Result<json::Object> ask_for_input(const InputRequired& wanted, Era era,
       .candidates({missing.begin(), missing.end()});
 }
 
+// An object that is a member of params nobody needs any more.
+json::Object taken_object(json::Object& from, std::string_view key) {
+  json::Value* value = from.if_contains(key);
+  return value && value->is_object() ? std::move(value->get_object()) : json::Object();
+}
+
 rpc::RpcError unknown_method(std::string_view method) {
   return {.code = rpc::code::kMethodNotFound,
           .message = cat("there is no method ", utf8_prefix(method, 100))};
@@ -217,11 +223,9 @@ Task<Result<json::Object>> ServerSession::call_tool(json::Object params, Context
   if (call.name.empty()) {
     co_return Error(ErrorCode::invalid_argument, "expected the name of a tool").pointer("/name");
   }
-  if (const json::Object* given = json::object_at(&params, "arguments")) call.arguments = *given;
-  if (const json::Object* given = json::object_at(&params, "_meta")) call.meta = *given;
-  if (const json::Object* given = json::object_at(&params, "inputResponses")) {
-    call.input_responses = *given;
-  }
+  call.arguments = taken_object(params, "arguments");
+  call.meta = taken_object(params, "_meta");
+  call.input_responses = taken_object(params, "inputResponses");
   if (params.contains("requestState")) {
     call.request_state = std::string(json::text_at(&params, "requestState"));
   }

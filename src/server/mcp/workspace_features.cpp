@@ -67,11 +67,10 @@ Task<Result<std::vector<mcp::Tool>>> WorkspaceFeatures::tools() {
   co_return tools;
 }
 
-Task<Result<std::string>> WorkspaceFeatures::mistake_in(json::Object arguments,
-                                                        SchemaPtr schema) const {
-  auto wrong =
-      co_await engine::check_arguments(deps_.engine.pool(), deps_.schemas, std::move(schema),
-                                       std::make_shared<const json::Object>(std::move(arguments)));
+Task<Result<std::string>> WorkspaceFeatures::mistake_in(
+    std::shared_ptr<const json::Value> arguments, SchemaPtr schema) const {
+  auto wrong = co_await engine::check_arguments(deps_.engine.pool(), deps_.schemas,
+                                                std::move(schema), std::move(arguments));
   if (!wrong && wrong.error().reason() == "too_complex") co_return std::move(wrong).error();
   if (!wrong) co_return wrong.error().describe();
   if (wrong->empty()) co_return std::string();
@@ -80,12 +79,14 @@ Task<Result<std::string>> WorkspaceFeatures::mistake_in(json::Object arguments,
 
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams params,
                                                             mcp::ServedCall* call) {
+  // A task that is cancelled leaves the check, and the pool may still be using the arguments.
+  auto arguments = std::make_shared<json::Value>(std::move(params.arguments));
   if (engine::may_use_tools(who_)) {
     ERRAND_CO_TRY(auto tool, co_await deps_.tools.offered_tool(who_, params.name));
     if (tool) {
-      ERRAND_CO_TRY(auto wrong, co_await mistake_in(params.arguments, tool->decl().input_schema));
+      ERRAND_CO_TRY(auto wrong, co_await mistake_in(arguments, tool->decl().input_schema));
       if (!wrong.empty()) co_return failure(std::move(wrong));
-      auto outcome = co_await this->call(tool, std::move(params.arguments), call);
+      auto outcome = co_await this->call(tool, std::move(arguments->get_object()), call);
       co_return outcome;
     }
   }
@@ -97,20 +98,28 @@ Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call_tool(mcp::ServeToolParams
     co_return Error(ErrorCode::not_found,
                     cat("there is no tool ", utf8_prefix(params.name, kToolNameCharsMax)));
   }
-  ERRAND_CO_TRY(auto wrong, co_await mistake_in(params.arguments, agent->decl.input_schema));
+  ERRAND_CO_TRY(auto wrong, co_await mistake_in(arguments, agent->decl.input_schema));
   if (!wrong.empty()) co_return failure(std::move(wrong));
-  std::string message(json::text_at(&params.arguments, "message"));
+  std::string message(json::text_at(&arguments->get_object(), "message"));
   auto outcome = co_await call_agent({.engine = deps_.engine, .cancelling = deps_.cancelling}, who_,
                                      agent->id, std::move(message), call);
   co_return outcome;
 }
 
+// The ids of calls have to differ, but need not be unpredictable: one draw serves many calls.
+ToolUseId WorkspaceFeatures::next_call_id() {
+  constexpr std::size_t kRandomBytes = 12;
+  constexpr std::uint64_t kCallsADraw = 1'000'000;
+  const std::uint64_t number = calls_++ % kCallsADraw;
+  if (number == 0) call_ids_ = cat("tu_", crypto::random_hex(kRandomBytes));
+  return *ToolUseId::parse(cat(call_ids_, number));
+}
+
 Task<Result<mcp::CallOutcome>> WorkspaceFeatures::call(ToolPtr tool, json::Object arguments,
                                                        mcp::ServedCall* call) {
   mcp::ReportedProgress progress(*call);
-  ToolCall made{.run = *RunId::parse("run_none"),
-                .id = *ToolUseId::parse(cat("tu_", crypto::random_hex(12))),
-                .arguments = std::move(arguments)};
+  ToolCall made{
+      .run = *RunId::parse("run_none"), .id = next_call_id(), .arguments = std::move(arguments)};
   milliseconds timeout = tool->decl().annotations.timeout.value_or(kHostToolTimeout);
   ToolContext context{
       .who = who_, .deadline = std::chrono::steady_clock::now() + timeout, .progress = &progress};

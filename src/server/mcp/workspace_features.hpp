@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,12 +52,16 @@ class WorkspaceFeatures final : public mcp::ServerFeatures {
  private:
   // What is wrong with the arguments, in words for their sender; empty if they fit.
   // invalid_argument with the reason "too_complex": to find out takes too much work.
-  Task<Result<std::string>> mistake_in(json::Object arguments, SchemaPtr schema) const;
+  Task<Result<std::string>> mistake_in(std::shared_ptr<const json::Value> arguments,
+                                       SchemaPtr schema) const;
   Task<Result<std::vector<AgentAsTool>>> agents() const;
   Task<Result<mcp::CallOutcome>> call(ToolPtr tool, json::Object arguments, mcp::ServedCall* call);
+  ToolUseId next_call_id();
 
   const WorkspaceDeps deps_;
   const Principal who_;
+  std::string call_ids_;  // how the ids of the next calls begin
+  std::uint64_t calls_ = 0;
 };
 
 }  // namespace errand::server
