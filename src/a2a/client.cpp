@@ -294,12 +294,12 @@ Async<Result<void>> Client::stream(Verb verb, json::Object params, Following* in
 }
 
 Async<Result<void>> Client::read_events(std::unique_ptr<net::ClientStream> from, Following* into) {
-  net::SseReader reader;
+  auto reader = std::make_shared<net::SseReader>();
   for (;;) {
     auto bytes = co_await from->read();
     if (!bytes) co_return std::move(bytes).error();
     if (bytes->empty()) co_return Result<void>();
-    ERRAND_CO_TRY(auto events, reader.feed(*bytes));
+    ERRAND_CO_TRY(auto events, co_await net::feed_aside(reader, std::move(*bytes), deps_.pool));
     for (net::SseEvent& event : events) {
       if (event.data.empty()) continue;
       ERRAND_CO_TRY(auto result, co_await read_aside(&event.data, deps_.pool, result_of));

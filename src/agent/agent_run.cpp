@@ -383,6 +383,8 @@ Task<Result<AddedHistory>> AgentRun::make_history() {
 }
 
 Task<void> AgentRun::finish(TerminalEntry terminal) {
+  // The end has the text of a long answer once more.
+  if (!log_->has_room()) co_await log_->room();
   AddedHistory added;
   bool is_told = !state_->created().session.empty() && terminal.status == RunStatus::succeeded;
   if (is_told) {

@@ -80,7 +80,11 @@ Task<void> AgentRun::read_answer() {
     if (!log_->has_room()) co_await log_->room();
     std::vector<llm::TurnEvent> events = co_await stream_->next();
     for (std::size_t i = 0; i < events.size() && streaming; ++i) {
-      if (take_part(events[i])) continue;
+      if (take_part(events[i])) {
+        // One chunk may have megabytes of text.
+        if (!log_->has_room()) co_await log_->room();
+        continue;
+      }
       streaming = co_await close_part(&events[i]);
       // Calls are checked as they arrive, and many may arrive in one chunk.
       if (streaming && breath.is_due(1)) co_await let_others_run();

@@ -41,6 +41,20 @@ bool may_run_again(const CallState& call) {
   return goes_on || (promises_repeat(*call.tool) && call.resumes < kCallResumesMax);
 }
 
+// Shows the outcome as an event of type E, which has the text only meanwhile: a copy of megabytes
+// takes as long as writing them.
+template <class E>
+void emit_result(RunLog& log, const std::string& tool, OutcomeEntry& outcome,
+                 milliseconds wait_max) {
+  Event event = E{.id = outcome.id,
+                  .name = tool,
+                  .ok = outcome.ok,
+                  .text = std::move(outcome.text),
+                  .files = outcome.files};
+  log.emit(event, wait_max);
+  outcome.text = std::move(std::get<E>(event).text);
+}
+
 constexpr std::string_view kOutcomeUnknown =
     "A restart cut this call off. It may or may not have taken effect. Check before calling it "
     "again.";
@@ -242,19 +256,9 @@ void AgentRun::record_outcome(OutcomeEntry outcome) {
   calls_.forget_time(outcome.id);
   // An answer that no client sent is not shown as a client's.
   if (is_offered && !outcome.timed_out) {
-    log_->emit(LocalToolResultIn{.id = outcome.id,
-                                 .name = call->name,
-                                 .ok = outcome.ok,
-                                 .text = outcome.text,
-                                 .files = outcome.files},
-               wait_max);
+    emit_result<LocalToolResultIn>(*log_, call->name, outcome, wait_max);
   } else {
-    log_->emit(ToolResultEvent{.id = outcome.id,
-                               .name = call->name,
-                               .ok = outcome.ok,
-                               .text = outcome.text,
-                               .files = outcome.files},
-               wait_max);
+    emit_result<ToolResultEvent>(*log_, call->name, outcome, wait_max);
   }
   if (trace_) trace_->end_call(*call, outcome);
   const Refusal* refused = outcome.synthetic ? refusal(*call) : nullptr;

@@ -104,9 +104,13 @@ Task<Result<void>> Engine::answer(Principal who, RunId run, CallAnswer answer) {
   Mail mail{.to = {.workspace = who.workspace, .run = run},
             .slot = std::move(answer.tool_use_id),
             .kind = MailKind::tool_result,
-            .body = to_mail_body(answer.answer),
             .claim_id = std::move(answer.claim_id),
             .effects = {.blobs = std::move(blobs)}};
+  BlockingPool* pool = answer.answer.text.size() > kBytesInABreath ? deps_.pool : nullptr;
+  auto write = [answer = std::move(answer.answer)] {
+    return Result<std::string>(to_mail_body(answer));
+  };
+  ERRAND_CO_TRY(mail.body, co_await surely_aside(pool, std::move(write)));
   ERRAND_CO_TRY(auto outcome, co_await post(std::move(mail)));
   switch (outcome) {
     case MailOutcome::unknown_run: co_return no_such_run(run);
@@ -165,7 +169,9 @@ Task<Result<EventsPage>> Engine::events(Principal who, RunId run, EventSeq after
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, at_once));
   const bool is_all = page.segments.empty() || page.segments.back()->last_seq >= row.last_seq;
   if (is_all || at_once == bytes_max) co_return page;
-  // A reader of a short log need not wait behind readers of long pages.
+  // A reader of a short log need not wait behind readers of long pages. Many may wait, and what
+  // they have read so far is read again.
+  page.segments.clear();
   Gate::Pass pass = co_await long_reads_.enter();
   ERRAND_CO_TRY(page.segments, co_await deps_.store.read_events(row.key(), after, bytes_max));
   page.place = std::move(pass);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "async/backoff.hpp"
+#include "async/read_aside.hpp"
 #include "engine/engine.hpp"
 #include "engine/shielded.hpp"
 
@@ -22,9 +23,17 @@ bool is_final(const Error& error) {
 
 }  // namespace
 
+// The store takes a copy: the run gets the mail itself.
 Task<Result<MailOutcome>> Engine::post(Mail mail) {
   ++counters_.durable_waits;
-  auto outcome = co_await deps_.store.mail(mail);
+  BlockingPool* pool = mail.body.size() > kBytesInABreath ? deps_.pool : nullptr;
+  auto copy = [mail = std::move(mail)]() mutable {
+    Mail sent = mail;
+    return Result<std::pair<Mail, Mail>>(std::pair(std::move(mail), std::move(sent)));
+  };
+  ERRAND_CO_TRY(auto both, co_await surely_aside(pool, std::move(copy)));
+  mail = std::move(both.first);
+  auto outcome = co_await deps_.store.mail(std::move(both.second));
   if (!outcome && outcome.error().code() == ErrorCode::outcome_unknown) {
     auto found = co_await shielded(&tasks_, "engine.find_mail", find_mail(std::move(mail)));
     co_return found;

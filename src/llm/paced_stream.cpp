@@ -1,5 +1,6 @@
 #include "llm/paced_stream.hpp"
 
+#include <iterator>
 #include <utility>
 
 namespace errand::llm {
@@ -42,7 +43,7 @@ void PacedStream::abort() {
 
 std::vector<TurnEvent> PacedStream::take() {
   std::size_t count = pace_.delta_delay.count() > 0 ? 1 : events_.size() - played_;
-  auto first = events_.begin() + static_cast<std::ptrdiff_t>(played_);
+  auto first = std::make_move_iterator(events_.begin() + static_cast<std::ptrdiff_t>(played_));
   std::vector<TurnEvent> out(first, first + static_cast<std::ptrdiff_t>(count));
   played_ += count;
   return out;

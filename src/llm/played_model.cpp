@@ -13,15 +13,15 @@ namespace {
 
 // All events of a turn, cut off where the script says so. The number keeps the ids of its calls
 // apart from those of other turns.
-std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t number) {
+std::vector<TurnEvent> events_of(ScriptedTurn turn, std::size_t number) {
   if (turn.failure) return {Failed{*turn.failure}};
   std::vector<TurnEvent> events;
-  for (const std::string& piece : turn.thinking) events.emplace_back(ThinkingDelta{piece});
-  for (const std::string& piece : turn.text) events.emplace_back(TextDelta{piece});
+  for (std::string& piece : turn.thinking) events.emplace_back(ThinkingDelta{std::move(piece)});
+  for (std::string& piece : turn.text) events.emplace_back(TextDelta{std::move(piece)});
   for (std::size_t i = 0; i < turn.calls.size(); ++i) {
     events.emplace_back(CallClosed{.provider_id = cat("call_", number, "_", i),
-                                   .name = turn.calls[i].name,
-                                   .arguments = turn.calls[i].arguments});
+                                   .name = std::move(turn.calls[i].name),
+                                   .arguments = std::move(turn.calls[i].arguments)});
   }
   if (turn.cut_after && *turn.cut_after < events.size()) events.resize(*turn.cut_after);
   if (turn.cut_after) {
@@ -41,25 +41,25 @@ std::vector<TurnEvent> events_of(const ScriptedTurn& turn, std::size_t number) {
   return events;
 }
 
-std::unique_ptr<TurnStream> play(const ScriptedTurn& turn, std::size_t number, Timers& timers,
+std::unique_ptr<TurnStream> play(ScriptedTurn turn, std::size_t number, Timers& timers,
                                  const Executor& home) {
   const Pace pace{.delay = turn.delay, .delta_delay = turn.delta_delay};
-  return std::make_unique<PacedStream>(events_of(turn, number), pace, timers, home);
+  return std::make_unique<PacedStream>(events_of(std::move(turn), number), pace, timers, home);
 }
 
 // Plays a turn that the pool chooses when its first events are asked for.
 class AsideStream final : public TurnStream {
  public:
   using Choose = std::function<Result<ScriptedTurn>()>;
-  using Play = std::function<std::unique_ptr<TurnStream>(const ScriptedTurn&)>;
+  using Play = std::function<std::unique_ptr<TurnStream>(ScriptedTurn)>;
 
   AsideStream(Choose choose, Play play, BlockingPool& pool)
       : choose_(std::move(choose)), play_(std::move(play)), pool_(pool) {}
 
   Task<std::vector<TurnEvent>> next() override {
     if (!stream_) {
-      const auto turn = co_await surely_aside(&pool_, std::exchange(choose_, {}));
-      stream_ = play_(turn ? *turn
+      auto turn = co_await surely_aside(&pool_, std::exchange(choose_, {}));
+      stream_ = play_(turn ? std::move(*turn)
                            : ScriptedTurn{.failure = make_failure(error_class::kServer,
                                                                   turn.error().message())});
       if (is_aborted_) stream_->abort();
@@ -100,8 +100,8 @@ std::unique_ptr<TurnStream> PlayedModel::ask(TurnRequest request) {
     const TurnRequest asked = std::move(request);
     return Result<ScriptedTurn>((*choose)(asked, number));
   };
-  auto play_turn = [this, number](const ScriptedTurn& turn) {
-    return play(turn, number, timers_, home_);
+  auto play_turn = [this, number](ScriptedTurn turn) {
+    return play(std::move(turn), number, timers_, home_);
   };
   return std::make_unique<AsideStream>(std::move(choose), std::move(play_turn), *pool_);
 }

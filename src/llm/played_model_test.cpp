@@ -47,5 +47,19 @@ TEST_F(PlayedModelTest, AStreamThatIsClosedBeforeThatPlaysNothing) {
   EXPECT_EQ(std::get<Failed>(events[0]).failure.message, "the stream of the model was closed");
 }
 
+TEST_F(PlayedModelTest, ALongTextIsNotCopied) {
+  const char* made = nullptr;
+  PlayedModel moving(
+      [&made](const TurnRequest&, std::size_t) {
+        ScriptedTurn turn{.text = {std::string(1000, 'x')}};
+        made = turn.text[0].data();
+        return turn;
+      },
+      OutputMechanism::plain, timers, io.get_executor());
+  stream = moving.ask({});
+  begin_to_read();
+  EXPECT_EQ(std::get<TextDelta>(events.at(0)).text.data(), made);
+}
+
 }  // namespace
 }  // namespace errand::llm::played_model_test

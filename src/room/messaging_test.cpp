@@ -89,6 +89,18 @@ TEST_F(RoomMessaging, SendsToOneAndToAll) {
   EXPECT_EQ(bob.take() + eve.take() + mute.take() + ann.take(), said + said);
 }
 
+TEST_F(RoomMessaging, AMessageToAllIsReadyOnceItIsRead) {
+  const ReadMessage read = read_message(
+      "id1", {.id = 7,
+              .type = "room.invoke_tool",
+              .header = R"({"toolkit":"messaging","tool":"broadcast","arguments":{"type":"json",
+                            "json":{"type":"chat","attachment_base64":"Ynl0ZXM="}}})"});
+  ASSERT_TRUE(read.sent && *read.sent);
+  const Message& push = (*read.sent)->push->message();
+  EXPECT_EQ(push.header, R"({"from_participant_id":"id1","type":"chat","message":{}})");
+  EXPECT_EQ(push.attachment, "bytes");
+}
+
 TEST_F(RoomMessaging, SaysThatNobodyIsThere) {
   Client ann = enabled("ann");
   Client mute = join({.name = "mute", .scope = kMessaging});

@@ -11,6 +11,8 @@
 namespace errand::room {
 namespace {
 
+constexpr std::string_view kInvokeTool = "room.invoke_tool";
+constexpr std::string_view kAnswer = "__response__";
 constexpr std::string_view kTraceMember = "__meshagent__";
 constexpr std::size_t kTraceparentBytesMax = 128;
 
@@ -155,19 +157,31 @@ void Room::leave(std::string_view id) {
   disable_messaging(*gone);
 }
 
-void Room::receive(std::string_view participant, Message message) {
+ReadMessage read_message(std::string_view participant, Message message) {
+  ReadMessage read{.message = std::move(message), .header = {}};
+  if (read.message.type == kAnswer) return read;
+  read.header = header_of(read.message);
+  if (read.header && read.message.type == kInvokeTool) {
+    read.sent = take_sent_message(participant, *read.header, read.message.attachment);
+  }
+  return read;
+}
+
+void Room::receive(std::string_view participant, ReadMessage read) {
   ERRAND_ASSERT_HOME(options_.home);
   Participant* from = find(participant);
   if (!from) return;
-  if (message.type == "set_attributes") return set_attributes(*from, message);
-  if (message.type.starts_with("room.tool_call_response")) return receive_answer(*from, message);
+  const std::string& type = read.message.type;
+  if (type == "set_attributes") return set_attributes(*from, std::move(read.header));
+  if (type.starts_with("room.tool_call_response")) return receive_answer(*from, read);
   // Clients are never asked for an answer of this kind, and answering an answer would not help.
-  if (message.type == "__response__") return;
-  receive_request(*from, message);
+  if (type == kAnswer) return;
+  receive_request(*from, read);
 }
 
-void Room::receive_answer(Participant& from, Message& message) {
-  std::optional<json::Object> header = header_of(message);
+void Room::receive_answer(Participant& from, ReadMessage& read) {
+  Message& message = read.message;
+  std::optional<json::Object>& header = read.header;
   if (header) header->erase(kTraceMember);
   if (message.type == "room.tool_call_response") {
     if (!header) return calls_.take_answer(from, message.id, std::nullopt);
@@ -183,8 +197,7 @@ void Room::receive_answer(Participant& from, Message& message) {
   }
 }
 
-void Room::set_attributes(Participant& from, const Message& message) {
-  std::optional<json::Object> changed = header_of(message);
+void Room::set_attributes(Participant& from, std::optional<json::Object> changed) {
   if (!changed) return;
   changed->erase(kTraceMember);
   changed->erase("name");
@@ -204,21 +217,22 @@ void Room::set_attributes(Participant& from, const Message& message) {
                 json::write(json::Object{{"attributes", std::move(*changed)}}));
 }
 
-void Room::receive_request(Participant& from, Message& message) {
-  std::optional<json::Object> header = header_of(message);
-  if (!header) {
+void Room::receive_request(Participant& from, ReadMessage& read) {
+  Message& message = read.message;
+  if (!read.header) {
     return from.respond_error(message.id, RoomCode::invalid_request,
                               "the request's header is not a JSON object");
   }
-  std::string traceparent = take_traceparent(*header);
+  std::string traceparent = take_traceparent(*read.header);
   Request request{.from = from,
                   .message = message,
-                  .header = std::move(*header),
-                  .traceparent = std::move(traceparent)};
+                  .header = std::move(*read.header),
+                  .traceparent = std::move(traceparent),
+                  .sent = std::move(read.sent)};
   if (message.type == "room.register_toolkit") return add_toolkit(request);
   if (message.type == "room.unregister_toolkit") return remove_toolkit(request);
   if (message.type == "room.list_toolkits") return list_toolkits(request);
-  if (message.type == "room.invoke_tool") return invoke(request);
+  if (message.type == kInvokeTool) return invoke(request);
   if (message.type == "room.tool_call_request_chunk") return take_chunk(request);
   if (message.type == "room.call") return call_agent(request);
   request.refuse(RoomCode::invalid_request, cat("unknown request ", message.type));

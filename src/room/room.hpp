@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "async/home.hpp"
@@ -32,6 +33,23 @@ struct JoinParams {
   // The participant is disconnected for good after this time. Absent: never.
   std::optional<milliseconds> lives_for = {};
 };
+
+// A message of a participant that has been read: its header, and the message that it asks the room
+// to send on, if that is what it asks.
+struct ReadMessage {
+  struct Sent {
+    std::string to;  // empty: to all
+    std::shared_ptr<const SharedMessage> push;
+  };
+  Message message;
+  std::optional<json::Object> header;  // nothing: the header is not a JSON object
+  // Of a call of messaging.send or messaging.broadcast, without its arguments in the header. The
+  // error is for the caller.
+  std::optional<Result<Sent>> sent = {};
+};
+
+// Takes no home: a long message takes longer to read than others should wait.
+ReadMessage read_message(std::string_view participant, Message message);
 
 // An agent that a participant calls into the room by its URL.
 struct AgentCall {
@@ -85,8 +103,11 @@ class Room final {
   // Lets a participant in whose token is for this room, and tells its client that it is ready.
   // Returns the participant's id. Errors as of can_join().
   Result<std::string> join(JoinParams params);
-  // A message of a participant. Every request is answered.
-  void receive(std::string_view participant, Message message);
+  // A message of a participant, by whose id it was read. Every request is answered.
+  void receive(std::string_view participant, ReadMessage read);
+  void receive(std::string_view participant, Message message) {
+    receive(participant, read_message(participant, std::move(message)));
+  }
   void leave(std::string_view participant);
 
   // Sends all participants away for good: clients do not come back by themselves, and no client can
@@ -121,9 +142,9 @@ class Room final {
   Error full() const;
 
   // room.cpp
-  void receive_request(Participant& from, Message& message);
-  void receive_answer(Participant& from, Message& message);
-  void set_attributes(Participant& from, const Message& message);
+  void receive_request(Participant& from, ReadMessage& read);
+  void receive_answer(Participant& from, ReadMessage& read);
+  void set_attributes(Participant& from, std::optional<json::Object> changed);
   void take_chunk(Request& request);
   // `make` is called now or later, while the participant is there.
   void send_large(Participant& to, std::function<Message()> make);

@@ -25,11 +25,29 @@ Message message_push(std::string_view from, std::string_view type, std::string_v
   return push;
 }
 
+bool is_sent_on(const json::Object& header) {
+  const std::string_view tool = json::text_at(&header, "tool");
+  return json::text_at(&header, "toolkit") == "messaging" &&
+         (tool == "send" || tool == "broadcast");
+}
+
 bool sees_others(const Participant& participant) {
   return participant.has_messaging && participant.scope.messaging->list;
 }
 
 }  // namespace
+
+std::optional<Result<ReadMessage::Sent>> take_sent_message(std::string_view from,
+                                                           json::Object& header,
+                                                           std::string& attachment) {
+  if (!is_sent_on(header)) return std::nullopt;
+  auto sent = parse_sent_message(take_arguments(header, attachment));
+  if (!sent) return std::move(sent).error();
+  auto push = std::make_shared<const SharedMessage>(
+      message_push(from, sent->type, json::write(sent->message), std::move(sent->attachment)));
+  if (json::text_at(&header, "tool") == "broadcast") (void)push->packets();
+  return ReadMessage::Sent{.to = std::move(sent->to), .push = std::move(push)};
+}
 
 void Room::serve(Request& request, std::string_view toolkit, std::string_view tool) {
   if (toolkit == "messaging") return serve_messaging(request, tool);
@@ -99,19 +117,18 @@ void Room::send_message(Request& request, std::string_view tool) {
     return request.refuse(RoomCode::permission_denied,
                           cat("the token does not allow messaging.", tool));
   }
-  auto sent = parse_sent_message(request.take_arguments());
+  const Result<ReadMessage::Sent>& sent = *request.sent;
   if (!sent) return request.refuse(RoomCode::invalid_request, sent.error().describe());
-  const SharedMessage push(message_push(request.from.id, sent->type, json::write(sent->message),
-                                        std::move(sent->attachment)));
   if (to_all) {
     for (const auto& [id, other] : participants_) {
-      if (other.get() != &request.from && other->has_messaging) other->outlet.send_shared(push);
+      const bool is_told = other.get() != &request.from && other->has_messaging;
+      if (is_told) other->outlet.send_shared(*sent->push);
     }
     return request.answer(empty_content());
   }
   Participant* to = find(sent->to);
   if (!to || !to->has_messaging) return request.refuse(RoomCode::not_found, kNoParticipant);
-  to->outlet.send(push.message());
+  to->outlet.send(sent->push->message());
   request.answer(empty_content());
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "json/members.hpp"
@@ -14,8 +15,9 @@ namespace errand::room {
 struct Room::Request {
   Participant& from;
   Message& message;
-  json::Object header;                  // without the members that are about traces
-  std::string traceparent;              // may be empty
+  json::Object header;      // without the members that are about traces
+  std::string traceparent;  // may be empty
+  std::optional<Result<ReadMessage::Sent>> sent = {};
   std::shared_ptr<CallSpan> span = {};  // of a call that the room itself serves; may be null
 
   Content take_arguments() { return room::take_arguments(header, message.attachment); }
@@ -43,6 +45,11 @@ struct Room::Request {
   }
   void refuse(RoomCode code, std::string_view text) const { answer(error_content(code, text)); }
 };
+
+// What a call of messaging.send or messaging.broadcast sends on; nothing of any other call.
+std::optional<Result<ReadMessage::Sent>> take_sent_message(std::string_view from,
+                                                           json::Object& header,
+                                                           std::string& attachment);
 
 // A list request that waits for a participant to join.
 struct Room::WaitingList {

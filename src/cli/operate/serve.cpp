@@ -119,7 +119,8 @@ class Server final {
                 .records = host_.engine().records(),
                 .log = log,
                 .http = &host_.web(),
-                .spans = host_.spans()},
+                .spans = host_.spans(),
+                .pool = host_.engine().pool()},
                {.public_url = options.public_url,
                 .makes_rooms = [this](const WorkspaceSlug& slug) { return makes_rooms(slug); },
                 .compression = host_.config().compresses_rooms ? net::Compression::on

@@ -173,5 +173,73 @@ TEST_F(BreathTest, AnAnswerIsCheckedOnThePool) {
   EXPECT_EQ(world.asked, 2);
 }
 
+TEST_F(BreathTest, ALongAnswerIsTakenInOnThePool) {
+  client = {.spec = spec_with_tools({client_tool("look")}), .answers = false};
+  World world(disk, calls_of("look", 1), {}, {}, {}, "scripted", WithPool::yes);
+  world.tasks.spawn("client", client.go(&world));
+  world.settle();
+  ASSERT_EQ(client.pending.size(), 1U);
+  auto answer = [](World* in, RunId run, std::string call, bool* is_taken) -> Task<void> {
+    const ToolAnswer text{.text = std::string(kBytesInABreath + 1, 'x')};
+    auto taken = co_await in->engine.answer(someone(), run, {.tool_use_id = call, .answer = text});
+    *is_taken = taken.has_value();
+  };
+  bool is_taken = false;
+  world.tasks.spawn("answer", answer(&world, *client.run, *client.pending.begin(), &is_taken));
+  world.settle();
+  EXPECT_FALSE(is_taken);
+
+  run_on(world, [&] { return is_taken; });
+}
+
+// A turn of two pieces that each fill the log.
+std::string long_turn() {
+  const std::string piece(agent::RunLog::kPendingBytesMax + 1, 'x');
+  return cat(R"({"turns":[{"text":[")", piece, R"(",")", piece, R"("]}]})");
+}
+
+TEST_F(BreathTest, ALongChunkOfAnAnswerIsTakenAsFastAsTheStoreTakesIt) {
+  World world(disk, long_turn());
+  client.run = world.result_of(world.engine.create(someone(), asking(1), {})).value();
+  world.fault = [](FaultyStore::Operation op) {
+    const bool is_held = op.kind == FaultyStore::Kind::append;
+    return is_held ? FaultyStore::Fault::stop_before : FaultyStore::Fault::none;
+  };
+  world.pass(milliseconds(1000));
+  EXPECT_EQ(world.asked, 1);
+  const DurationHistogram& answers = world.engine.counters().model_times;
+  EXPECT_EQ(answers.buckets, DurationHistogram().buckets) << "it is not whole";
+}
+
+TEST_F(BreathTest, TheEndOfALongAnswerIsWrittenOnceTheAnswerIs) {
+  World world(disk, long_turn());
+  client.run = world.result_of(world.engine.create(someone(), asking(1), {})).value();
+  run_to_end(world);
+  const StoredRun stored = stored_run(disk, *client.run);
+  EXPECT_EQ(stored.segments.back()->events_count, 1);
+  EXPECT_LT(stored.segments.back()->journal.size(), 1000U);
+}
+
+TEST_F(BreathTest, WhatWasSaidInALongRunIsFreedOnThePool) {
+  const std::string text(kBytesInABreath + 1, 'x');
+  const std::string script = cat(R"({"turns":[{"text":[")", text,
+                                 R"("],"toolCalls":[{"name":"idempotent"}]},{"text":["ok"]}]})");
+  World world(disk, script, {}, {}, {}, "scripted", WithPool::yes);
+  std::weak_ptr<const Message> said;
+  world.refuses = [&said](const llm::TurnRequest& request) {
+    if (request.messages.size() > 1) said = request.messages[1];
+    return false;
+  };
+  Spec spec = spec_with_tools({HostTool{.name = "idempotent"}});
+  EXPECT_TRUE(world.result_of(world.engine.create(someone(), std::move(spec), {})));
+  world.pass(milliseconds(1000));
+  EXPECT_EQ(world.asked, 2);
+  EXPECT_FALSE(said.expired());
+
+  world.pool->finish();
+  world.settle();
+  EXPECT_TRUE(said.expired());
+}
+
 }  // namespace
 }  // namespace errand::engine::testing::breath_test

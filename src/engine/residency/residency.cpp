@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "async/read_aside.hpp"
+#include "engine/residency/large_parts.hpp"
 #include "engine/residency/whole_log.hpp"
 
 namespace errand::engine {
@@ -400,8 +401,7 @@ void Residency::on_broken(LiveRun& run, const Error& error) {
 
 Task<void> Residency::replace(RunKey run, std::unique_ptr<agent::AgentRun> broken,
                               milliseconds pause) {
-  co_await broken->stop(CancelReason::shutdown);
-  broken.reset();
+  co_await destroy(nullptr, std::move(broken));
   co_await deps_.pauses.pause(pause);
   co_await reload(run, Start::replaced);
 }
@@ -423,9 +423,9 @@ void Residency::on_end(LiveRun& run) {
 
 Task<void> Residency::destroy(LivePtr, std::unique_ptr<agent::AgentRun> agent) {
   co_await agent->stop(CancelReason::shutdown);
-  auto large = agent->state().large_parts();
+  auto large = large_parts(agent->state());
   agent.reset();
-  if (large) co_await free_aside(deps_.surroundings.schemas.pool, std::move(large));
+  if (large) co_await free_aside(deps_.surroundings.schemas.pool, std::move(*large));
 }
 
 void Residency::on_read_after_end(LiveRun& run, bool is_read) {

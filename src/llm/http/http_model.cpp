@@ -208,7 +208,7 @@ class HttpTurn final : public TurnStream {
 
   // A long event is decoded on the pool, and nothing else uses the decoder meanwhile.
   Task<Result<Events>> decode(std::string bytes) {
-    ERRAND_CO_TRY(auto parts, reader_.feed(bytes));
+    ERRAND_CO_TRY(auto parts, co_await net::feed_aside(reader_, std::move(bytes), deps_.pool));
     Events events;
     for (net::SseEvent& part : parts) {
       Events more;
@@ -246,7 +246,7 @@ class HttpTurn final : public TurnStream {
     ProviderRequest built = std::move(*written);
     holds_to_json_ = built.holds_to_json;
     decoder_ = provider_->make_decoder(*request_);
-    reader_ = {};
+    reader_ = std::make_shared<net::SseReader>();
     bool is_last = attempt_ >= options_.retries && !holds_to_json_;
     if (is_last) request_.reset();
     net::ClientRequest request{.method = net::Method::post,
@@ -300,7 +300,7 @@ class HttpTurn final : public TurnStream {
   // Of the current attempt.
   std::unique_ptr<net::ClientStream> stream_;
   std::shared_ptr<StreamDecoder> decoder_;
-  net::SseReader reader_;
+  std::shared_ptr<net::SseReader> reader_;
   bool holds_to_json_ = false;
   bool is_without_format_ = false;  // the vendor rejected the format
   bool has_begun_ = false;          // some of the answer was passed on

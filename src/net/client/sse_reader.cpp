@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "async/read_aside.hpp"
 #include "base/eight_bytes.hpp"
 #include "base/text.hpp"
 
@@ -143,6 +144,15 @@ void SseReader::dispatch(std::vector<SseEvent>& out) {
   if (!std::exchange(has_data_, false)) return;
   if (type.empty()) type = "message";
   out.push_back({.type = std::move(type), .data = std::move(data), .id = last_id_});
+}
+
+// The pool may still be reading when the stream is gone.
+Task<Result<std::vector<SseEvent>>> feed_aside(std::shared_ptr<SseReader> reader, std::string bytes,
+                                               BlockingPool* pool) {
+  if (reader->held_bytes() + bytes.size() <= kBytesInABreath) co_return reader->feed(bytes);
+  auto read = [reader, bytes = std::move(bytes)] { return reader->feed(bytes); };
+  auto events = co_await surely_aside(pool, std::move(read));
+  co_return events;
 }
 
 }  // namespace errand::net

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "async/blocking_pool.hpp"
+#include "async/task.hpp"
 #include "base/result.hpp"
 
 namespace errand::net {
@@ -27,6 +30,8 @@ class SseReader final {
   // The events that these bytes complete. too_large: one is longer than kEventBytesMax; the rest of
   // the stream is then lost.
   Result<std::vector<SseEvent>> feed(std::string_view bytes);
+  // Of an event that has begun and not ended.
+  std::size_t held_bytes() const { return line_.size() + data_.size(); }
 
   const std::string& last_id() const { return last_id_; }
   std::optional<int> retry_millis() const { return retry_millis_; }
@@ -46,5 +51,11 @@ class SseReader final {
   std::string last_id_;  // of the last complete event
   std::optional<int> retry_millis_;
 };
+
+// The same on the pool once an event is long, because every byte of it is looked at and copied more
+// than once; without a pool (nullptr) at once. `pool` outlives the task, and nothing else uses the
+// reader meanwhile.
+Task<Result<std::vector<SseEvent>>> feed_aside(std::shared_ptr<SseReader> reader, std::string bytes,
+                                               BlockingPool* pool);
 
 }  // namespace errand::net

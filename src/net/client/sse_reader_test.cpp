@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "async/breath.hpp"
+#include "base/text.hpp"
+#include "support/held_pool.hpp"
+#include "support/run_task.hpp"
 
 namespace errand::net::sse_reader_test {
 namespace {
@@ -138,6 +144,33 @@ TEST(SseReader, AnEventHasALargestSize) {
   std::string piece(1U << 20U, 'x');
   for (int i = 0; i < 16; ++i) ASSERT_TRUE(endless.feed(piece));
   EXPECT_EQ(endless.feed(piece).error().code(), ErrorCode::too_large);
+}
+
+Task<void> read_aside(std::shared_ptr<SseReader> reader, std::string bytes, BlockingPool* pool,
+                      Events* events) {
+  auto more = co_await feed_aside(std::move(reader), std::move(bytes), pool);
+  *events = std::move(more).value();
+}
+
+TEST(SseReader, OnlyALongEventIsReadOnThePool) {
+  asio::io_context io(1);
+  HeldPool pool;
+  auto reader = std::make_shared<SseReader>();
+  const std::string text(kBytesInABreath, 'x');
+  Events events;
+  auto feed = [&](std::string bytes) {
+    asio::co_spawn(io, read_aside(reader, std::move(bytes), pool.get(), &events), asio::detached);
+    run_ready(io);
+  };
+  feed("data: short\n\n");
+  EXPECT_EQ(events, Events{message("short")});
+  events.clear();
+  feed(cat("data: ", text, "\n\n"));
+  EXPECT_EQ(events, Events());
+
+  pool.finish();
+  run_ready(io);
+  EXPECT_EQ(events, Events{message(text)});
 }
 
 }  // namespace

@@ -73,6 +73,7 @@ RoomDoor::RoomDoor(const Deps& deps, Options options)
       records_(deps.records),
       clock_(deps.clock),
       log_(deps.log),
+      pool_(deps.pool),
       options_(std::move(options)),
       memory_(options_.memory),
       agents_(make_caller(deps)),
@@ -149,6 +150,7 @@ Task<Result<net::Response>> RoomDoor::enter(net::Request request) {
       .limits = options_.limits.frames,
       .log = log_,
       .memory = memory_,
+      .pool = pool_,
       .lives_for = lives_for,
       .is_admitted = [this, removed] { return removed == keys_removed_ + rooms_removed_; }});
   net::Response response;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "async/blocking_pool.hpp"
 #include "async/home.hpp"
 #include "async/task.hpp"
 #include "async/task_group.hpp"
@@ -39,6 +40,7 @@ class RoomDoor final : public room::RoomGate {
     Log& log;
     net::HttpClient* http = nullptr;  // for agents that participants call; null: no such calls
     SpanSink* spans = nullptr;        // of calls in rooms; null: none are made
+    BlockingPool* pool = nullptr;     // reads long messages; null: they are read at once
   };
   struct Options {
     std::string public_url = {};  // empty: as the client addressed it
@@ -123,6 +125,7 @@ class RoomDoor final : public room::RoomGate {
   engine::RecordBooks& records_;
   const Clock& clock_;
   Log& log_;
+  BlockingPool* const pool_;
   const Options options_;
   std::string own_url_ = options_.public_url;
   MemoryBudget memory_;

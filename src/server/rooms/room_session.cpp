@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "async/read_aside.hpp"
+
 namespace errand::server {
 namespace {
 
@@ -65,24 +67,46 @@ class Seat final {
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
-  void receive(room::Message message) { room_->receive(id_, std::move(message)); }
+  const std::string& id() const { return id_; }
+  void receive(room::ReadMessage message) { room_->receive(id_, std::move(message)); }
 
  private:
   std::shared_ptr<room::Room> room_;
   std::string id_;
 };
 
-// The close frame for a peer that broke the protocol; empty if all is well.
-std::optional<net::CloseFrame> take_packet(room::MessageReader& reader, Seat& seat,
-                                           const net::WebSocketMessage& packet) {
-  if (packet.is_text) return net::CloseFrame{kUnsupportedData, "packets are binary"};
-  auto message = reader.take(packet.bytes);
-  if (!message) {
-    const bool too_large = message.error().code() == ErrorCode::too_large;
-    return net::CloseFrame{too_large ? kTooBig : kProtocolError, message.error().message()};
+using Taken = Result<std::optional<room::ReadMessage>>;
+
+// The message that the packet completes, if it does. Takes no home.
+Taken take_packet(room::MessageReader& reader, std::string_view participant,
+                  const net::WebSocketMessage& packet) {
+  if (packet.is_text) return Error(ErrorCode::unsupported, "packets are binary");
+  ERRAND_TRY(auto message, reader.take(packet.bytes));
+  if (!message) return std::optional<room::ReadMessage>();
+  return std::optional(room::read_message(participant, std::move(*message)));
+}
+
+// Packets of a long message are put together, and the message is read, on the pool: both take
+// milliseconds. The pool may still be at it when the session is gone.
+Task<Taken> take_aside(std::shared_ptr<room::MessageReader> reader, std::string participant,
+                       net::WebSocketMessage packet, BlockingPool* pool) {
+  if (reader->held_bytes() + packet.bytes.size() <= kBytesInABreath) {
+    co_return take_packet(*reader, participant, packet);
   }
-  if (*message) seat.receive(std::move(**message));
-  return std::nullopt;
+  auto take = [reader, participant = std::move(participant), packet = std::move(packet)] {
+    return take_packet(*reader, participant, packet);
+  };
+  auto taken = co_await surely_aside(pool, std::move(take));
+  co_return taken;
+}
+
+// For a peer that broke the protocol.
+net::CloseFrame refusal_of(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::unsupported: return {kUnsupportedData, error.message()};
+    case ErrorCode::too_large: return {kTooBig, error.message()};
+    default: return {kProtocolError, error.message()};
+  }
 }
 
 }  // namespace
@@ -107,21 +131,24 @@ Task<void> run_room_session(std::shared_ptr<RoomSession> session,
     co_return;
   }
   std::optional<Seat> seat(std::in_place, std::move(session->room), std::move(*joined));
-  room::MessageReader reader(session->limits);
+  auto reader = std::make_shared<room::MessageReader>(session->limits);
+  BlockingPool* const pool = session->pool;
   session.reset();
   // Counts the packet that is being read, too.
-  const auto growing = [&memory, &reader](std::size_t bytes) {
-    memory.hold(reader.held_bytes() + bytes);
+  const auto growing = [&memory, reader = reader.get()](std::size_t bytes) {
+    memory.hold(reader->held_bytes() + bytes);
   };
   for (;;) {
     std::optional<net::WebSocketMessage> packet = co_await socket->read(growing);
     if (!packet) break;
-    auto refused = take_packet(reader, *seat, *packet);
-    memory.hold(reader.held_bytes());
-    if (!refused) continue;
+    auto taken = co_await take_aside(reader, seat->id(), std::move(*packet), pool);
+    if (taken && *taken) seat->receive(std::move(**taken));
+    memory.hold(reader->held_bytes());
+    if (taken) continue;
+    net::CloseFrame refusal = refusal_of(taken.error());
     log.warning("a participant of a room broke the protocol",
-                {{.key = "participant", .value = name}, {.key = "why", .value = refused->reason}});
-    socket->close(std::move(*refused));
+                {{.key = "participant", .value = name}, {.key = "why", .value = refusal.reason}});
+    socket->close(std::move(refusal));
     packet.reset();
     seat.reset();
     // Output that the client does not read is counted until it is freed.

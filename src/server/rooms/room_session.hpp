@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "async/blocking_pool.hpp"
 #include "async/task.hpp"
 #include "base/log.hpp"
 #include "net/websocket.hpp"
@@ -27,7 +28,8 @@ struct RoomSession {
   std::string url;  // where the participant reaches the room
   room::FrameLimits limits = {};
   Log& log;
-  MemoryBudget& memory;  // outlives the session
+  MemoryBudget& memory;          // outlives the session
+  BlockingPool* pool = nullptr;  // reads long messages; outlives the session. Null: at once
   std::optional<milliseconds> lives_for = {};
   // Whether the token is still good: the handshake takes a while.
   std::function<bool()> is_admitted;

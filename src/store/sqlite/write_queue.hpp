@@ -18,6 +18,7 @@ class WriteItem {
   virtual std::size_t bytes() const = 0;  // of memory that the change holds
   virtual void apply(Changes& changes) = 0;
   virtual void fail(const Error& error) = 0;  // takes the place of what apply() has given
+  virtual void drop_change() = 0;             // after either: frees what the change holds
   virtual void resume() = 0;                  // at home, after either: the task gets its result
 };
 using WriteBatch = std::vector<std::unique_ptr<WriteItem>>;

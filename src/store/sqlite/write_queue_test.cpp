@@ -22,6 +22,7 @@ class IdleItem final : public WriteItem {
   std::size_t bytes() const override { return bytes_; }
   void apply(Changes&) override {}
   void fail(const Error&) override {}
+  void drop_change() override {}
   void resume() override {}
 
  private:

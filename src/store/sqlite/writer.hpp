@@ -77,16 +77,17 @@ template <class T, class F>
 class Writer::Item final : public WriteItem {
  public:
   Item(F change, std::size_t bytes, Waiter<Result<T>> waiter)
-      : change_(std::move(change)), bytes_(bytes), waiter_(std::move(waiter)) {}
+      : change_(std::in_place, std::move(change)), bytes_(bytes), waiter_(std::move(waiter)) {}
 
   Executor home() const override { return waiter_.home(); }
   std::size_t bytes() const override { return bytes_; }
-  void apply(Changes& changes) override { result_.emplace(change_(changes)); }
+  void apply(Changes& changes) override { result_.emplace((*change_)(changes)); }
   void fail(const Error& error) override { result_.emplace(error); }
+  void drop_change() override { change_.reset(); }
   void resume() override { waiter_.resume(std::move(*result_)); }
 
  private:
-  F change_;
+  std::optional<F> change_;
   const std::size_t bytes_;
   Waiter<Result<T>> waiter_;
   std::optional<Result<T>> result_;
