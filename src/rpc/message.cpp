@@ -82,9 +82,8 @@ Incoming read_one(json::Value& value) {
 
 template <class F>
 std::string write_message(F fill) {
-  constexpr std::size_t kUsualBytes =
-      512;  // so that most messages need not grow as they are written
-  std::string out;
+  constexpr std::size_t kUsualBytes = 512;
+  std::string out;  // most messages need not grow as they are written
   out.reserve(kUsualBytes);
   json::ObjectWriter writer(out);
   writer.field("jsonrpc", "2.0");
