@@ -1,10 +1,20 @@
 #include "llm/message_list.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace errand::llm {
+namespace {
 
-MessageList::MessageList(std::vector<MessagePtr> messages) : size_(messages.size()) {
+std::size_t count_answers(std::span<const MessagePtr> messages) {
+  const auto is_answer = [](const MessagePtr& one) { return one->role == Role::assistant; };
+  return static_cast<std::size_t>(std::ranges::count_if(messages, is_answer));
+}
+
+}  // namespace
+
+MessageList::MessageList(std::vector<MessagePtr> messages)
+    : size_(messages.size()), answers_(count_answers(messages)) {
   if (!messages.empty()) parts_.push_back(std::make_shared<const Part>(std::move(messages)));
 }
 
@@ -23,6 +33,7 @@ void MessageList::append(std::span<const MessagePtr> messages) {
   parts_.resize(first);
   parts_.push_back(std::make_shared<const Part>(std::move(part)));
   size_ += messages.size();
+  answers_ += count_answers(messages);
 }
 
 const MessagePtr& MessageList::operator[](std::size_t index) const {

@@ -27,6 +27,8 @@ class MessageList final {
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
+  // How many of them the model said.
+  std::size_t answers() const { return answers_; }
   // Takes as many steps as the list has parts.
   const MessagePtr& operator[](std::size_t index) const;
   const MessagePtr& front() const { return parts_.front()->front(); }
@@ -39,6 +41,7 @@ class MessageList final {
   // thousand messages has ten parts at most.
   std::vector<std::shared_ptr<const Part>> parts_;
   std::size_t size_ = 0;
+  std::size_t answers_ = 0;
 };
 
 // Good until the list changes or ends.

@@ -34,6 +34,13 @@ TEST(MessageList, BeginsEmpty) {
   EXPECT_EQ(texts_of(list), Texts());
 }
 
+TEST(MessageList, CountsWhatTheModelSaid) {
+  Message answer{.role = Role::assistant};
+  MessageList list(share_messages({answer, {}, answer}));
+  list.append(share_messages({{}, answer}));
+  EXPECT_EQ(list.answers(), 3U);
+}
+
 TEST(MessageList, CopiesThatGrowApartShareOnlyTheirBeginning) {
   MessageList one(said({"a", "b", "c", "d"}));
   MessageList other = one;

@@ -1,6 +1,5 @@
 #include "llm/played_model.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "async/read_aside.hpp"
@@ -92,8 +91,7 @@ PlayedModel::PlayedModel(ChooseTurn choose, OutputMechanism mechanism, Timers& t
       pool_(pool) {}
 
 std::unique_ptr<TurnStream> PlayedModel::ask(TurnRequest request) {
-  const auto number = static_cast<std::size_t>(std::ranges::count(
-      request.messages, Role::assistant, [](const auto& one) { return one->role; }));
+  const std::size_t number = request.messages.answers();
   if (!pool_) return play((*choose_)(request, number), number, timers_, home_);
   // The pool may still be choosing when the model is gone.
   auto choose = [choose = choose_, request = std::move(request), number]() mutable {

@@ -55,10 +55,11 @@ Each figure is the median, then the smallest and the largest.
   and the one behind it in turn, while 10,000 other runs wait for their clients; each filter is one
   value. Old runs are removed while 2,000 new ones are offered a second; both are counted in the
   database.
-- **Message to a session**: 500 sessions of 2 turns, or 20 of 200, get messages in turn; each answer
+- **Message to a session**: 500 sessions of 2 turns, or 40 of 200, get messages in turn; each answer
   is one of 20 deltas and read to its end. What counts is the server's CPU, in multiples of that of
-  a run without a session. **Chat**: what 200 messages add to the data directory, in multiples of
-  their prompts and the events of their runs.
+  runs without a session that come right before and after, on a store of the same size. **Chat**:
+  what 200 messages add to the data directory, in multiples of their prompts and the events of their
+  runs.
 - **Beside 1,000 waiting runs**: 16 runs may be in flight. The median of 20 runs of 200 ms.
 - **In process**: `errand::Runtime` with its store in memory, eight threads that each wait for their
   run; CPU of the whole process. The bare loop in Node (`node_loop.mjs`) asks the same vendor, which

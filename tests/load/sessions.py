@@ -12,8 +12,8 @@ from support.server import Server
 SHORT_TURNS = 2
 LONG_TURNS = 200
 SHORT_SESSIONS = 500
-LONG_SESSIONS = 20
-MESSAGES = 1000
+LONG_SESSIONS = 40
+MESSAGES = 2000
 CHAT_MESSAGES = 200
 PROMPT = "What does the report say about the harbour, and who wrote that part of it? "
 
@@ -21,8 +21,24 @@ PROMPT = "What does the report say about the harbour, and who wrote that part of
 SCRIPTS = {"talk": [turn(*WORDS)] * (LONG_TURNS + MESSAGES // LONG_SESSIONS + 1)}
 
 
-def message_cpu_ms(server: Server, sessions: int, turns: int) -> float:
-    """ms of server CPU for a message to a session of so many turns."""
+def run_cpu_ms(server: Server) -> float:
+    before = cpu_seconds(server.pid)
+    drive(server, "talk", MESSAGES)
+    return (cpu_seconds(server.pid) - before) * 1000 / MESSAGES
+
+
+@dataclass(frozen=True)
+class MessageCost:
+    message_ms: float  # of the server's CPU
+    run_ms: float  # that of a run without a session, on the same store
+
+    @property
+    def times(self) -> float:
+        return self.message_ms / self.run_ms
+
+
+def message_cost(server: Server, sessions: int, turns: int) -> MessageCost:
+    """A large store makes a run dearer as well: runs come right before and after the messages."""
     command = [*load_command(server, "messages", "talk", MESSAGES), "--sessions", str(sessions),
                "--turns", str(turns)]
     load = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -30,6 +46,7 @@ def message_cpu_ms(server: Server, sessions: int, turns: int) -> float:
         try:
             if json.loads(load.stdout.readline())["runs"] != sessions:
                 raise LoadFailed("sessions could not be filled")
+            run_before = run_cpu_ms(server)
             before = cpu_seconds(server.pid)
             load.communicate(b"\n", LOAD_SECONDS_MAX)
         except BaseException:
@@ -37,7 +54,8 @@ def message_cpu_ms(server: Server, sessions: int, turns: int) -> float:
             raise
     if load.returncode != 0:
         raise LoadFailed(server.errors()[-2000:])
-    return (cpu_seconds(server.pid) - before) * 1000 / MESSAGES
+    message_ms = (cpu_seconds(server.pid) - before) * 1000 / MESSAGES
+    return MessageCost(message_ms, (run_before + run_cpu_ms(server)) / 2)
 
 
 @dataclass(frozen=True)
@@ -51,12 +69,9 @@ def measure_messages() -> MessageFigures:
     server = Server(SCRIPTS).start()
     try:
         drive(server, "talk", MESSAGES)
-        before = cpu_seconds(server.pid)
-        drive(server, "talk", 2 * MESSAGES)
-        run_ms = (cpu_seconds(server.pid) - before) * 1000 / (2 * MESSAGES)
-        short = message_cpu_ms(server, SHORT_SESSIONS, SHORT_TURNS)
-        long = message_cpu_ms(server, LONG_SESSIONS, LONG_TURNS)
-        return MessageFigures(run_ms, short / run_ms, long / run_ms)
+        short = message_cost(server, SHORT_SESSIONS, SHORT_TURNS)
+        long = message_cost(server, LONG_SESSIONS, LONG_TURNS)
+        return MessageFigures(short.run_ms, short.times, long.times)
     finally:
         server.kill()
         server.close()
