@@ -233,12 +233,11 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
   // Reads what is in the pipe, up to one buffer. Closes our end when nobody holds the other end.
   static std::string read_some(OutputPipe& from) {
     if (!from.is_open()) return {};
-    std::string bytes(kReadBytes, '\0');
-    auto count = ::read(from.native_handle(), bytes.data(), bytes.size());
+    char bytes[kReadBytes];
+    auto count = ::read(from.native_handle(), bytes, sizeof bytes);
     bool has_nothing_yet = count < 0 && (errno == EAGAIN || errno == EINTR);
     if (count <= 0 && !has_nothing_yet) close(from);
-    bytes.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    return bytes;
+    return {bytes, count > 0 ? static_cast<std::size_t>(count) : 0};
   }
   std::string read_output() {
     is_readable = false;
@@ -250,6 +249,13 @@ struct Subprocess::State : std::enable_shared_from_this<State> {
     stream.close(ignored);
   }
 
+  // How much the program's input takes at once. An error is left to the next write, which finds it
+  // again.
+  std::size_t write_now(const std::string& bytes) {
+    auto count =
+        ::send(input.native_handle(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    return count > 0 ? static_cast<std::size_t>(count) : 0;
+  }
   // Writes the oldest text of the queue, then the next one.
   void write_queued() {
     asio::async_write(
@@ -440,6 +446,8 @@ Result<void> Subprocess::send(std::string bytes) {
         .reason("input_full")
         .limit("queuedBytes", kQueuedBytesMax);
   }
+  if (state.queue.empty()) bytes.erase(0, state.write_now(bytes));
+  if (bytes.empty()) return {};
   state.queued_bytes += bytes.size();
   state.queue.push_back(std::move(bytes));
   if (state.queue.size() == 1) state.write_queued();

@@ -251,12 +251,21 @@ TEST_F(SubprocessTest, SentBytesArriveWholeAndInOrder) {
   EXPECT_EQ(rest(*process), "");
 }
 
+TEST_F(SubprocessTest, ASentLineIsThereBeforeTheLoopTurns) {
+  auto process =
+      shell("read line; test \"$line\" = one && exit 7", {.input = ProcessOptions::Input::open});
+  ASSERT_TRUE(process->send("one\n"));
+  process->close_input();  // what is queued would be lost
+  EXPECT_EQ(rest(*process), "");
+  EXPECT_EQ(process->end().exit_code, 7);
+}
+
 TEST_F(SubprocessTest, AProgramThatDoesNotReadMeetsALimit) {
   auto process = shell("sleep 1000", {.input = ProcessOptions::Input::open});
   const std::string part(Subprocess::kQueuedBytesMax / 2, 'x');
+  ASSERT_TRUE(process->send(part));  // the program's input takes some of it
   ASSERT_TRUE(process->send(part));
-  ASSERT_TRUE(process->send(part));
-  auto refused = process->send("x");
+  auto refused = process->send(part);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().reason(), "input_full");
   run_task(io_, process->stop());

@@ -52,6 +52,7 @@ std::optional<json::Object> without_secrets(const json::Object& object,
 }
 
 void blot_out(std::vector<ToolDecl>& tools, const CallSecrets& secrets) {
+  if (secrets.empty()) return;
   std::erase_if(tools, [&secrets](ToolDecl& tool) { return !blot_decl(tool, secrets); });
 }
 

@@ -43,6 +43,8 @@ class CallSecrets final {
   // A secret that the call has from elsewhere is kept out of what it says, too.
   void remember(const std::string& value);
 
+  // Nothing was given out, so nothing is to be blotted out.
+  bool empty() const { return given_.empty(); }
   // The same without the secrets: as they are, percent-encoded, and escaped for JSON. The beginning
   // of a secret at the end of the text goes, too, because whoever made the text may have cut it
   // off there. So a text is cut first and extended after this, or cut after this.
