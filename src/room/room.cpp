@@ -161,6 +161,9 @@ ReadMessage read_message(std::string_view participant, Message message) {
   ReadMessage read{.message = std::move(message), .header = {}};
   if (read.message.type == kAnswer) return read;
   read.header = header_of(read.message);
+  // What was read of it is all that is needed, and the text may have megabytes.
+  read.message.header = std::string();
+  read.message.header.shrink_to_fit();
   if (read.header && read.message.type == kInvokeTool) {
     read.sent = take_sent_message(participant, *read.header, read.message.attachment);
   }
