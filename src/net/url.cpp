@@ -138,9 +138,11 @@ std::optional<std::string> resolve_url(const Url& base, std::string_view referen
   std::string_view rest = clean;
   std::string_view scheme = scheme_of(rest);
   if (!scheme.empty()) {
-    bool is_ours = equals_ignoring_case(scheme, "http") || equals_ignoring_case(scheme, "https");
-    if (!is_ours || !rest.substr(scheme.size() + 1).starts_with("//")) return {};
-    return clean;
+    const bool is_https = equals_ignoring_case(scheme, "https");
+    const bool is_ours = is_https || equals_ignoring_case(scheme, "http");
+    rest.remove_prefix(scheme.size());
+    if (!is_ours || !rest.starts_with("://")) return {};
+    return cat(is_https ? "https" : "http", rest);
   }
   if (rest.starts_with("//")) return cat(to_string(base.scheme), ":", rest);
 

@@ -48,6 +48,11 @@ TEST(ResolveUrl, WhatAUrlCannotHoldIsEscaped) {
   EXPECT_EQ(resolved("50%25"), "http://a/b/c/50%25");
 }
 
+TEST(ResolveUrl, ASchemeIsWrittenInSmallLetters) {
+  EXPECT_EQ(resolved("httpS://[::1]:80/"), "https://[::1]:80/");
+  EXPECT_EQ(resolved("HTTP://g"), "http://g");
+}
+
 TEST(ResolveUrl, OtherSchemesLeadNowhere) {
   for (std::string_view reference :
        {"javascript:alert(1)", "data:text/html,x", "mailto:a@b", "file:///x", "http:x"}) {

@@ -196,9 +196,15 @@ Metadata merged_metadata(Metadata metadata, const Metadata& more) {
   return metadata;
 }
 
+// With their text: a long one is kept once beside the journals of all runs that have these tools.
+ToolSetPtr share_with_text(std::vector<ToolRef> refs) {
+  std::string text = json::write(json::Value(to_json(*share_tools(refs))));
+  return share_tools(std::move(refs), std::move(text));
+}
+
 ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {
-  if (runs->refs.empty()) return agents;
   if (agents->refs.empty()) return runs;
+  if (runs->refs.empty()) return share_with_text(agents->refs);
   std::set<std::string> names;
   for (const ToolRef& ref : runs->refs) names.insert(name_in(ref));
   std::vector<ToolRef> refs;
@@ -207,8 +213,7 @@ ToolSetPtr merged_tools(const ToolSetPtr& agents, const ToolSetPtr& runs) {
     if (is_room || !names.contains(name_in(ref))) refs.push_back(ref);
   }
   refs.insert(refs.end(), runs->refs.begin(), runs->refs.end());
-  std::string text = json::write(json::Value(to_json(*share_tools(refs))));
-  return share_tools(std::move(refs), std::move(text));
+  return share_with_text(std::move(refs));
 }
 
 Result<Spec> with_agent(Spec asked, const NamedRecord& agent) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.hpp"
 #include "json/parse.hpp"
 #include "json/write.hpp"
 
@@ -89,6 +90,14 @@ TEST(Agents, ToolsAreMergedAndTheRunsTakesThePlaceOfItsNamesake) {
   }
   EXPECT_EQ(told, (std::vector<std::string>{"a: the agent's", "web_fetch", "b: the run's",
                                             "c: the run's"}));
+}
+
+// So that a long one is kept beside the journals, and not in each.
+TEST(Agents, TheToolsOfAnAgentHaveATextOfTheirOwn) {
+  const std::string tools = R"([{"kind":"local","name":"a","description":"the agent's"}])";
+  Spec spec =
+      with_agent(asked(R"({"prompt":"Hi"})"), stored(cat(R"({"tools":)", tools, "}"))).value();
+  EXPECT_EQ(spec.tools->text, tools);
 }
 
 TEST(Agents, AnAgentIsShownWithoutTheHeadersOfItsTools) {
