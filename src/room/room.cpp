@@ -159,6 +159,7 @@ void Room::leave(std::string_view id) {
 
 ReadMessage read_message(std::string_view participant, Message message) {
   ReadMessage read{.message = std::move(message), .header = {}};
+  read.header_bytes = read.message.header.size();
   if (read.message.type == kAnswer) return read;
   read.header = header_of(read.message);
   // What was read of it is all that is needed, and the text may have megabytes.
@@ -230,6 +231,7 @@ void Room::receive_request(Participant& from, ReadMessage& read) {
   Request request{.from = from,
                   .message = message,
                   .header = std::move(*read.header),
+                  .header_bytes = read.header_bytes,
                   .traceparent = std::move(traceparent),
                   .sent = std::move(read.sent)};
   if (message.type == "room.register_toolkit") return add_toolkit(request);

@@ -43,6 +43,7 @@ struct ReadMessage {
   };
   Message message;
   std::optional<json::Object> header;  // nothing: the header is not a JSON object
+  std::size_t header_bytes = 0;        // of the text that it was
   // Of a call of messaging.send or messaging.broadcast, without its arguments in the header. The
   // error is for the caller.
   std::optional<Result<Sent>> sent = {};

@@ -182,7 +182,7 @@ void Room::serve_developer(Request& request, std::string_view tool) {
   if (!is_plain && tool != "log") {
     return request.refuse(RoomCode::not_found, cat("tool ", tool, " was not found"));
   }
-  if (request.message.header.size() > options_.limits.log_bytes_max) {
+  if (request.header_bytes > options_.limits.log_bytes_max) {
     return request.refuse(RoomCode::invalid_request, "the line is too long");
   }
   const Content arguments = request.take_arguments();

@@ -15,8 +15,9 @@ namespace errand::room {
 struct Room::Request {
   Participant& from;
   Message& message;
-  json::Object header;      // without the members that are about traces
-  std::string traceparent;  // may be empty
+  json::Object header;           // without the members that are about traces
+  std::size_t header_bytes = 0;  // as it came
+  std::string traceparent;       // may be empty
   std::optional<Result<ReadMessage::Sent>> sent = {};
   std::shared_ptr<CallSpan> span = {};  // of a call that the room itself serves; may be null
 

@@ -39,7 +39,7 @@ void Room::serve_storage(Request& request, std::string_view tool) {
       return storage_->begin_transfer(tool, std::move(user), reply);
     });
   }
-  if (request.message.header.size() > options_.limits.file_call_bytes_max) {
+  if (request.header_bytes > options_.limits.file_call_bytes_max) {
     return request.refuse(RoomCode::invalid_request, "the request is too long");
   }
   json::Value* given = arguments.header.if_contains("json");

@@ -57,7 +57,7 @@ void Room::add_toolkit(Request& request) {
   if (!from.scope.agents) {
     return request.refuse(RoomCode::permission_denied, "the token grants no agents");
   }
-  if (request.message.header.size() > options_.limits.toolkits.registration_bytes_max) {
+  if (request.header_bytes > options_.limits.toolkits.registration_bytes_max) {
     return request.refuse(RoomCode::invalid_request, "the registration is too large");
   }
   auto parsed = parse_toolkit(request.header, options_.limits.toolkits);

@@ -94,7 +94,8 @@ TEST(Agents, ToolsAreMergedAndTheRunsTakesThePlaceOfItsNamesake) {
 
 // So that a long one is kept beside the journals, and not in each.
 TEST(Agents, TheToolsOfAnAgentHaveATextOfTheirOwn) {
-  const std::string tools = R"([{"kind":"local","name":"a","description":"the agent's"}])";
+  const std::string tools = R"([{"kind":"local","name":"a","description":"the agent's",)"
+                            R"("parameters":{"type":"object","properties":{}}}])";
   Spec spec =
       with_agent(asked(R"({"prompt":"Hi"})"), stored(cat(R"({"tools":)", tools, "}"))).value();
   EXPECT_EQ(spec.tools->text, tools);
